@@ -17,8 +17,10 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/cpu"
+	"matladder/backend/cpu/cputest"
 	"matladder/backend/registry"
 	"matladder/check"
+	"matladder/internal/thorough"
 	"matladder/problem"
 	"matladder/tile"
 	"matladder/tile/interp"
@@ -110,8 +112,9 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestRun_Chosen compiles with what bench would take on this machine.
+// TestRun_Chosen compiles with what bench would take on a machine that has been measured.
 func TestRun_Chosen(t *testing.T) {
+	cputest.Use(t, 0)
 	p := problem.New(130, 70, 90, tile.BFloat16)
 	c, err := Compile(t.Context(), p, Options{})
 	if err != nil {
@@ -406,7 +409,7 @@ func TestRun_Lengths(t *testing.T) {
 func TestPrepack_Large(t *testing.T) {
 	for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8} {
 		for _, blocks := range []tile.Blocks{{}, {M: 16, K: 256, N: 160}} {
-			p := problem.New(21, 2100, 1500, d)
+			p := problem.New(21, 2100, 1600*8/d.Bits(), d)
 			c := compile(t, p, Options{Blocks: blocks})
 			raw, out, in, outs := tensors(t, p, c, 1)
 			packed, err := c.Prepack(t.Context(), "b", in[1])
@@ -474,7 +477,7 @@ func TestPrepack(t *testing.T) {
 
 // TestRun_Allocations: calls make no garbage.
 func TestRun_Allocations(t *testing.T) {
-	if raced {
+	if thorough.Raced {
 		t.Skip("the race detector drops what pools hold")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -537,7 +540,7 @@ func TestRun_AtOnce(t *testing.T) {
 
 // TestRun_Canceled: a context ends a launch between grid steps, and the next is whole.
 func TestRun_Canceled(t *testing.T) {
-	const n = 600
+	const n = 400
 	a, b, want := integers(n, n, n)
 	c := compile(t, problem.New(n, n, n, tile.Float32), Options{Blocks: tile.Blocks{M: 8, K: 8, N: 8}})
 	o := make([]float32, n*n)
@@ -622,10 +625,7 @@ func resident() int {
 
 // TestRun_Memory: neither calls nor programs that come and go leave anything.
 func TestRun_Memory(t *testing.T) {
-	calls, shapes := 1_000_000, 1000
-	if raced {
-		calls, shapes = 2000, 50
-	}
+	calls, shapes := 1_000_000/thorough.OneIn(1, 3, 500), 1000/thorough.OneIn(1, 3, 20)
 	a, b, _ := integers(16, 16, 16)
 	o := make([]float32, 256)
 	c := compile(t, problem.New(16, 16, 16, tile.Float32), Options{})
@@ -662,7 +662,7 @@ func TestRun_Memory(t *testing.T) {
 		shape(i)
 	}
 	runtime.GC()
-	const room = 24 << 20 // one program's buffers that were not kept would take more, a thousand times
+	const room = 24 << 20 // one program's buffers that were not kept would take more, some hundred times
 	if end := resident(); end > start+room {
 		t.Errorf("%d MiB before, %d after", start>>20, end>>20)
 	}

@@ -1,15 +1,15 @@
 package plots
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"regexp"
 	"slices"
 
-	"matladder/stats"
-
+	"matladder/plots/figure"
 	"matladder/results"
+	"matladder/stats"
 )
 
 // maxHeatRows is how many block shapes one picture shows.
@@ -17,7 +17,7 @@ const maxHeatRows = 60
 
 // blockPictures shows every block shape of a kernel at every size: a row of cells
 // for each shape, the darker the faster.
-func blockPictures(q Request, d data) ([]Picture, error) {
+func blockPictures(q Request, d data) ([]figure.Picture, error) {
 	asked := slices.DeleteFunc(slices.Clone(d.asked), func(s stats.Summary) bool {
 		return s.Kernel == results.Baseline || choiceOf(&s).volume() == 0
 	})
@@ -28,32 +28,33 @@ func blockPictures(q Request, d data) ([]Picture, error) {
 		return nil, fmt.Errorf("no row of %s in %s has blocks", q.Kernel, q.Dtype)
 	}
 	curves := byChoice(curvesOf(asked, true))
-	ax := categories(asked)
 	best := bestOfColumns(curves)
 	note := ""
 	if len(curves) > maxHeatRows {
 		note = fmt.Sprintf("the %d fastest of %d block shapes · ", maxHeatRows, len(curves))
 		curves = fastestCurves(curves, best)
 	}
-	h := &HeatMap{Heading: headingOf(q, q.Kernel+" by block shape", sorted(curves), false, "~, "), Kernel: q.Kernel, X: ax.Label}
-	for _, t := range ax.Ticks {
-		h.Columns = append(h.Columns, t.Label)
-	}
+	list := sorted(curves)
+	h := &figure.HeatMap{Heading: headingOf(q, q.Kernel+" by block shape", list, false, "~, "), Color: kernelColor(q.Kernel), X: categories(asked)}
 	for i, name := range labels(curves, false) {
-		row := HeatRow{Label: name, Predicted: curves[i].any().Mode == results.Predicted}
-		for _, size := range h.Columns {
-			row.Cells = append(row.Cells, cellOf(curves[i].at[size], best))
+		row := figure.HeatRow{Label: name, Predicted: curves[i].any().Mode == results.Predicted}
+		for _, size := range h.X.Ticks {
+			cell := cellOf(curves[i].at[size.Label], best)
+			h.Most = math.Max(h.Most, cell.Value)
+			row.Cells = append(row.Cells, cell)
 		}
 		h.Rows = append(h.Rows, row)
 	}
-	for _, row := range h.Rows {
-		for _, cell := range row.Cells {
-			h.Most = math.Max(h.Most, cell.Value)
-		}
-	}
 	h.Unit = rateUnit(h.Most, asked[0].RateOf())
-	h.Subtitle[1] = note + "cells: " + h.Unit.Name + medianOf(sorted(curves)) + "; rows: blocks " + sidesOf(&asked[0])
-	return []Picture{h}, nil
+	h.Subtitle[1] = note + "cells: " + h.Unit.Name
+	if paired(list) != "" {
+		h.Subtitle[1] += ", medians"
+	}
+	h.Subtitle[1] += "; rows: blocks "
+	if asked[0].BN > 0 { // of those that have three sides
+		h.Subtitle[1] += "bm×bk×bn"
+	}
+	return []figure.Picture{h}, nil
 }
 
 // byChoice takes apart the curves that have one block shape at each size: here it
@@ -65,7 +66,11 @@ func byChoice(curves []*curve) []*curve {
 			list = append(list, c)
 			continue
 		}
-		list = append(list, splitChoices(c.kernel, slices.Collect(maps.Values(c.at)))...)
+		var line []stats.Summary
+		for _, s := range c.at {
+			line = append(line, *s)
+		}
+		list = append(list, c.split(line)...)
 	}
 	return list
 }
@@ -101,45 +106,29 @@ func fastestCurves(curves []*curve, best map[column]float64) []*curve {
 		}
 	}
 	ranked := slices.Clone(curves)
-	slices.SortStableFunc(ranked, func(a, b *curve) int {
-		switch {
-		case share[a] > share[b]:
-			return -1
-		case share[a] < share[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(ranked, func(a, b *curve) int { return cmp.Compare(share[b], share[a]) })
 	kept := ranked[:maxHeatRows]
 	return slices.DeleteFunc(slices.Clone(curves), func(c *curve) bool { return !slices.Contains(kept, c) })
-}
-
-// sidesOf are the names of the sides of block shapes, of those that have three.
-func sidesOf(s *stats.Summary) string {
-	if s.BN > 0 {
-		return "bm×bk×bn"
-	}
-	return ""
 }
 
 // needs finds need and limit in the reason of a point that is too big, as
 // backends write it.
 var needs = regexp.MustCompile(`needs (\S+ \S+) of .*?, has (\S+ \w+)`)
 
-func cellOf(s *stats.Summary, best map[column]float64) HeatCell {
+func cellOf(s *stats.Summary, best map[column]float64) figure.HeatCell {
 	switch {
 	case s == nil:
-		return HeatCell{}
+		return figure.HeatCell{}
 	case usable(s):
-		return HeatCell{Value: s.Rate.Median, Rough: !s.Rate.Holds(), Best: s.Rate.Median == best[column{s.Size(), s.Mode}]}
+		return figure.HeatCell{Value: s.Rate.Median, Rough: !s.Rate.Holds(), Best: s.Rate.Median == best[column{s.Size(), s.Mode}]}
 	case s.Status == results.TooBig:
-		cell := HeatCell{Status: "too big"}
+		cell := figure.HeatCell{Status: "too big"}
 		if m := needs.FindStringSubmatch(s.Reason); m != nil {
 			cell.Need, cell.Limit = m[1], m[2]
 		} else if s.FastBytes > 0 {
-			cell.Need = digits(float64(s.FastBytes)/(1<<20)) + " MiB"
+			cell.Need = figure.Digits(float64(s.FastBytes)/(1<<20)) + " MiB"
 		}
 		return cell
 	}
-	return HeatCell{Status: failureOf(s)}
+	return figure.HeatCell{Status: failureOf(s)}
 }

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"matladder/stats"
-
+	"matladder/plots/figure"
 	"matladder/results"
+	"matladder/stats"
 )
 
 // sameBand is the change of the time that does not matter, as in cmd/compare.
@@ -22,15 +22,8 @@ const maxRows = 80
 
 // comparePictures holds the second of two runs against the first: a row for each
 // point, the ratio of its rates with interval and verdict.
-func comparePictures(q Request, d data) ([]Picture, error) {
-	var files []string
-	runs := map[string][]stats.Summary{}
-	for _, s := range d.asked {
-		if runs[s.Pos.File] == nil {
-			files = append(files, s.Pos.File)
-		}
-		runs[s.Pos.File] = append(runs[s.Pos.File], s)
-	}
+func comparePictures(q Request, d data) ([]figure.Picture, error) {
+	files, runs := grouped(d.asked, func(s *stats.Summary) string { return s.Pos.File })
 	if len(files) == 1 {
 		return nil, fmt.Errorf("%s: only %s has rows of it: nothing to compare", q.Dtype, files[0])
 	}
@@ -51,22 +44,20 @@ func comparePictures(q Request, d data) ([]Picture, error) {
 		slices.SortStableFunc(list, stats.CompareVerdicts)
 		list = list[:maxRows]
 	}
-	r := &Rows{Mark: 1, Band: [2]float64{1 / (1 + sameBand), 1 + sameBand}}
+	r := &figure.Rows{Mark: 1, Band: [2]float64{1 / (1 + sameBand), 1 + sameBand}}
 	var shown []*stats.Summary
 	var differ []string
 	for _, c := range list {
 		shown = append(shown, c.New)
 		for _, text := range c.Differences {
-			if !slices.Contains(differ, text) {
-				differ = append(differ, text)
-			}
+			differ = adding(differ, text)
 		}
 	}
 	r.Heading = headingOf(q, filepath.Base(files[1])+" against "+filepath.Base(files[0]), shown, false, "")
 	r.Subtitle[1] = "each point with the ratio of its rates and its 95 % interval: above 1 the second file is faster"
 	summary := "no ratios"
 	if n > 0 {
-		summary = fmt.Sprintf("geometric mean of %d ratios %s", n, digits(mean))
+		summary = fmt.Sprintf("geometric mean of %d ratios %s", n, figure.Digits(mean))
 	}
 	for _, v := range stats.Verdicts {
 		if counts[v] > 0 {
@@ -86,49 +77,40 @@ func comparePictures(q Request, d data) ([]Picture, error) {
 	slices.SortStableFunc(list, func(a, b stats.Comparison) int { return comparePoints(a.New, b.New) })
 	least, most := 0.9, 1.1
 	for _, c := range list {
-		r.addComparison(c)
-		if c.Ratio.Known() {
-			least, most = math.Min(least, c.Ratio.Median), math.Max(most, c.Ratio.Median)
-			if c.Ratio.Sure() {
-				least, most = math.Min(least, math.Max(c.Ratio.Lo, c.Ratio.Median/2)), math.Max(most, math.Min(c.Ratio.Hi, c.Ratio.Median*2))
+		addComparison(r, c)
+		if e := c.Ratio; e.Known() {
+			least, most = math.Min(least, e.Median), math.Max(most, e.Median)
+			if e.Sure() {
+				least, most = math.Min(least, math.Max(e.Lo, e.Median/2)), math.Max(most, math.Min(e.Hi, e.Median*2))
 			}
 		}
 	}
-	if most > 4*least {
-		r.X = Axis{Label: "rate in the second file over rate in the first", Scale: Log, Min: least / 1.1, Max: most * 1.1, Unit: Unit{"×", 1}}
-		return []Picture{r}, nil
-	}
+	const label = "rate in the second file over rate in the first"
 	air := (most - least) * 0.04
-	r.X = between("rate in the second file over rate in the first", least-air, most+air, Unit{"×", 1})
-	return []Picture{r}, nil
+	r.X = figure.Between(label, least-air, most+air, times)
+	if most > 4*least {
+		r.X = figure.Axis{Label: label, Scale: figure.Log, Min: least / 1.1, Max: most * 1.1, Unit: times}
+	}
+	return []figure.Picture{r}, nil
 }
 
 // comparePoints orders points by kernel, size and blocks.
 func comparePoints(a, b *stats.Summary) int {
-	fa, fb := a.Work(), b.Work()
-	switch {
-	case a.Kernel != b.Kernel:
-		return stats.CompareKernels(a.Kernel, b.Kernel)
-	case fa != fb:
-		return cmp.Compare(fa, fb)
-	}
-	return strings.Compare(fmt.Sprintf("%012g", choiceOf(a).volume()), fmt.Sprintf("%012g", choiceOf(b).volume()))
+	return cmp.Or(stats.CompareKernels(a.Kernel, b.Kernel), cmp.Compare(a.Work(), b.Work()), cmp.Compare(choiceOf(a).volume(), choiceOf(b).volume()))
 }
 
-func (r *Rows) addComparison(c stats.Comparison) {
-	at := r.seriesOf(c.New)
+func addComparison(r *figure.Rows, c stats.Comparison) {
+	at := seriesIn(r, c.New)
 	name := []string{c.New.Kernel, c.New.Variant}
 	if c.New.Kernel != results.Baseline && choiceOf(c.New).volume() > 0 {
 		name = append(name, choiceOf(c.New).name(), c.New.Params)
 	}
-	name = append(name, "at "+c.New.Size())
-	row := Row{Label: strings.Join(slices.DeleteFunc(name, func(p string) bool { return p == "" }), " "),
-		Color: textColor(kernelColor(c.New.Kernel)), Text: string(c.Verdict)}
-	row.Strong = c.Verdict != stats.Same && c.Verdict != stats.Unsure
+	row := figure.Row{Label: spaced(append(name, "at "+c.New.Size())...), Color: figure.TextColor(kernelColor(c.New.Kernel)),
+		Text: string(c.Verdict), Strong: c.Verdict != stats.Same && c.Verdict != stats.Unsure}
 	switch {
 	case c.Ratio.Known():
-		row.Points = []RowPoint{{at, c.Ratio.Median, c.Ratio.Lo, c.Ratio.Hi}}
-		row.Text = digits(c.Ratio.Median) + "×  " + row.Text
+		row.Points = []figure.RowPoint{{Series: at, X: c.Ratio.Median, Lo: c.Ratio.Lo, Hi: c.Ratio.Hi}}
+		row.Text = figure.Digits(c.Ratio.Median) + "×  " + row.Text
 		if !c.Ratio.Sure() {
 			row.Text += fmt.Sprintf(" (n=%d)", c.Ratio.N)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"matladder/plots/figure"
 	"matladder/stats"
 
 	"github.com/google/go-cmp/cmp"
@@ -40,17 +41,17 @@ func blocks(r results.Record, bm, bk, bn int) results.Record {
 }
 
 // charts makes the pictures of q, all of which must be charts.
-func charts(rows []results.Record, q Request) ([]*Chart, error) {
+func charts(rows []results.Record, q Request) ([]*figure.Chart, error) {
 	pictures, err := Pictures(stats.Summarize(rows), q)
-	var list []*Chart
+	var list []*figure.Chart
 	for _, p := range pictures {
-		list = append(list, p.(*Chart))
+		list = append(list, p.(*figure.Chart))
 	}
 	return list, err
 }
 
 // one makes the only chart of q.
-func one(t *testing.T, rows []results.Record, q Request) *Chart {
+func one(t *testing.T, rows []results.Record, q Request) *figure.Chart {
 	t.Helper()
 	for i := range rows {
 		rows[i].Pos.Line = i + 2
@@ -66,11 +67,11 @@ func one(t *testing.T, rows []results.Record, q Request) *Chart {
 }
 
 // describe writes series one a line: label, points and failures; G is 1e9.
-func describe(ch *Chart) []string {
+func describe(ch *figure.Chart) []string {
 	var list []string
 	for _, s := range ch.Series {
 		line := s.Label + ":"
-		for _, points := range s.stretches() {
+		for _, points := range s.Stretches() {
 			for _, pt := range points {
 				line += fmt.Sprintf(" %g=%.4gG", pt.X, pt.Y/1e9)
 			}
@@ -171,16 +172,16 @@ func TestCharts_Looks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		looks := map[string]Series{}
+		looks := map[string]figure.Series{}
 		for _, s := range list[0].Series {
 			looks[s.Label] = s
 		}
 		measured, predicted := looks["v4_optblock"], looks["v4_optblock predicted"]
-		if measured.Shape != predicted.Shape || measured.color() != predicted.color() || !predicted.Predicted || measured.Predicted {
+		if measured.Shape != predicted.Shape || measured.Color != predicted.Color || !predicted.Predicted || measured.Predicted {
 			t.Errorf("%s: measured %+v, predicted %+v", q.Kind, measured, predicted)
 		}
-		if measured.color() != blue {
-			t.Errorf("%s: v4 is %v", q.Kind, measured.color())
+		if measured.Color != figure.Blue {
+			t.Errorf("%s: v4 is %v", q.Kind, measured.Color)
 		}
 		seen := map[int]string{}
 		for _, s := range list[0].Series {
@@ -348,7 +349,7 @@ func TestBlocks_Clipped(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, row := range list[0].(*HeatMap).Rows {
+	for _, row := range list[0].(*figure.HeatMap).Rows {
 		line := row.Label + ":"
 		for _, cell := range row.Cells {
 			line += fmt.Sprintf(" %.4g", cell.Value/1e9)
@@ -372,7 +373,7 @@ func TestBlocks_Rough(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := list[0].(*HeatMap)
+	h := list[0].(*figure.HeatMap)
 	if few, enough := h.Rows[0].Cells[0], h.Rows[1].Cells[0]; !few.Rough || enough.Rough {
 		t.Errorf("of 1 sample and of 6: %+v", h.Rows)
 	}
@@ -392,7 +393,7 @@ func TestBlocks_Tuned(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, row := range list[0].(*HeatMap).Rows {
+	for _, row := range list[0].(*figure.HeatMap).Rows {
 		got = append(got, row.Label)
 	}
 	if diff := cmp.Diff([]string{"256×256×64", "128×512×512", "512×1024×256"}, got); diff != "" {
@@ -420,11 +421,11 @@ func TestLabels_Apart(t *testing.T) {
 		}
 		seen := map[string]bool{}
 		switch p := list[0].(type) {
-		case *Steps:
-			for _, s := range p.Kernels {
-				seen[s.Label] = true
+		case *figure.Breakdowns:
+			for _, s := range p.Wholes {
+				seen[s.Title] = true
 			}
-		case *Chart:
+		case *figure.Chart:
 			for _, s := range p.Series {
 				seen[s.Label] = true
 			}
@@ -459,7 +460,7 @@ func TestCompare_All(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := fmt.Sprintf("geometric mean of %d ratios 1 · %d SLOWER · %d FASTER", 2*maxRows, maxRows, maxRows)
-	if got := list[0].(*Rows).Subtitle[2]; !strings.HasPrefix(got, want) {
+	if got := list[0].(*figure.Rows).Subtitle[2]; !strings.HasPrefix(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -6,55 +6,51 @@ import (
 	"slices"
 	"strings"
 
-	"matladder/stats"
-
+	"matladder/plots/figure"
 	"matladder/results"
+	"matladder/stats"
 )
 
 // dispatchPictures splits the time of a call: the device time of a launch and the
 // dispatch beside it, which only the loop method tells apart.
-func dispatchPictures(q Request, d data) ([]Picture, error) {
-	var list []Picture
-	for i, group := range bySquare(stats.Best(d.asked)) {
-		if !slices.ContainsFunc(group, func(s stats.Summary) bool { return usable(&s) }) {
-			continue
+func dispatchPictures(q Request, d data) ([]figure.Picture, error) {
+	list := apart(stats.Best(d.asked), func(part []stats.Summary) figure.Picture {
+		if !slices.ContainsFunc(part, func(s stats.Summary) bool { return usable(&s) }) {
+			return nil
 		}
-		p := dispatchPanels(q, group)
-		if i == 1 {
-			p.Name += "_shapes"
-		}
-		list = append(list, p)
-	}
+		return dispatchPanels(q, part)
+	})
 	if list == nil {
 		return nil, fmt.Errorf("no row of %s has a time", q.Dtype)
 	}
 	return list, nil
 }
 
-func dispatchPanels(q Request, summaries []stats.Summary) *Panels {
+// noDispatch says why a method tells of no dispatch.
+var noDispatch = map[string]string{"direct": "method direct is timed beside the kernel and has no dispatch", "wall": "method wall has dispatch inside its device time",
+	"aot": "method aot predicts the device alone", "chain": "method chain hides dispatch behind the launches"}
+
+func dispatchPanels(q Request, summaries []stats.Summary) *figure.Panels {
 	curves := curvesOf(summaries, false)
-	place := xOf(summaries)
-	looks := slots(curves)
-	device := Panel{Title: "device: one launch", X: categoriesOrSquare(summaries)}
-	host := Panel{Title: "dispatch: one call, beside its launches", X: device.X}
+	place, looks := xOf(summaries), slots(curves)
+	device := figure.Panel{Title: "device: one launch", X: sizeAxis(summaries)}
+	host := figure.Panel{Title: "dispatch: one call, beside its launches", X: device.X}
 	lost := 0
 	var methods []string
 	for i, name := range labels(curves, true) {
-		c := curves[i]
-		look := Series{Label: name, Kernel: c.kernel, Shade: looks[i].shade(), Shape: looks[i].shape,
-			Predicted: c.any().Mode == results.Predicted}
-		times, dispatches := look, look
-		for size, s := range c.at {
+		times := looks[i].series(name, curves[i])
+		dispatches := times
+		for size, s := range curves[i].at {
 			x := place[size]
 			if !usable(s) {
-				times.Failures = append(times.Failures, Failure{x, failureOf(s)})
+				times.Failures = append(times.Failures, failed(x, s))
 				continue
 			}
 			times.Points = append(times.Points, timePoint(x, s.Time))
-			switch {
+			switch m := string(s.Method); {
 			case !s.Dispatch.Known():
-				if m := string(s.Method); !slices.Contains(methods, m) && m != "" && m != string(results.Loop) {
-					methods = append(methods, m)
+				if m != "" && m != string(results.Loop) {
+					methods = adding(methods, m)
 				}
 			case drawable(s.Dispatch.Median):
 				dispatches.Points = append(dispatches.Points, timePoint(x, s.Dispatch))
@@ -62,24 +58,26 @@ func dispatchPanels(q Request, summaries []stats.Summary) *Panels {
 				lost++
 			}
 		}
-		device.add(times)
-		host.add(dispatches)
+		device.Add(times)
+		host.Add(dispatches)
 	}
-	axis := timeAxis(device, host)
-	device.Y, host.Y = axis, axis
-	if lo, hi, ok := medians(host); ok {
-		device.Band, device.Words = [2]float64{lo, hi}, "dispatch, from least to most"
+	least, most, known := medians(host)
+	if known {
+		device.Band, device.Words = [2]float64{least, most}, "dispatch, from least to most"
 	} else {
 		host.Note = "nothing to show: dispatch is told apart by method loop alone"
 	}
-	p := &Panels{Heading: headingOf(q, "Device time and dispatch", sorted(curves), true, ""), Rows: [][]Panel{{device, host}}}
+	low, high, _ := medians(device)
+	device.Y = figure.Decades("time", math.Min(low, least), math.Max(high, most), 1.1, figure.Unit{Name: "s", Value: 1}, func(v float64) string {
+		return strings.NewReplacer(".00", "", ".0", "").Replace(stats.FormatSeconds(v))
+	})
+	host.Y = device.Y
+	p := &figure.Panels{Heading: headingOf(q, "Device time and dispatch", sorted(curves), true, ""), Rows: [][]figure.Panel{{device, host}}}
 	slices.Sort(methods)
 	if len(methods) > 0 {
-		notes := map[string]string{"direct": "method direct is timed beside the kernel and has no dispatch", "wall": "method wall has dispatch inside its device time",
-			"aot": "method aot predicts the device alone", "chain": "method chain hides dispatch behind the launches"}
 		var parts []string
 		for _, m := range methods {
-			parts = append(parts, notes[m])
+			parts = append(parts, noDispatch[m])
 		}
 		p.Subtitle = append(p.Subtitle, strings.Join(parts, " · "))
 	}
@@ -89,33 +87,16 @@ func dispatchPanels(q Request, summaries []stats.Summary) *Panels {
 	return p
 }
 
-// categoriesOrSquare is the axis of sizes.
-func categoriesOrSquare(summaries []stats.Summary) Axis {
-	if square(&summaries[0]) {
-		return squareAxis(summaries)
-	}
-	return shapeAxis(summaries)
-}
-
-func timePoint(x float64, e stats.Estimate) Point {
+func timePoint(x float64, e stats.Estimate) figure.Point {
 	lo := e.Lo
 	if !drawable(lo) {
 		lo = e.Median
 	}
-	return Point{X: x, Y: e.Median, Lo: lo, Hi: math.Max(e.Hi, e.Median)}
-}
-
-// add adds a series with its points in order; one without any is left out.
-func (p *Panel) add(s Series) {
-	if len(s.Points) == 0 {
-		return
-	}
-	slices.SortFunc(s.Points, func(a, b Point) int { return int(math.Copysign(1, a.X-b.X)) })
-	p.Series = append(p.Series, s)
+	return figure.Point{X: x, Y: e.Median, Lo: lo, Hi: math.Max(e.Hi, e.Median)}
 }
 
 // medians returns the range of a panel's points.
-func medians(p Panel) (least, most float64, ok bool) {
+func medians(p figure.Panel) (least, most float64, ok bool) {
 	least = math.Inf(1)
 	for _, s := range p.Series {
 		for _, pt := range s.Points {
@@ -123,24 +104,4 @@ func medians(p Panel) (least, most float64, ok bool) {
 		}
 	}
 	return least, most, ok
-}
-
-// timeAxis is a log axis of seconds for the points of panels, in the unit that
-// suits each tick.
-func timeAxis(panels ...Panel) Axis {
-	least, most := math.Inf(1), 0.0
-	for _, p := range panels {
-		if lo, hi, ok := medians(p); ok {
-			least, most = math.Min(least, lo), math.Max(most, hi)
-		}
-	}
-	ax := Axis{Label: "time", Scale: Log, Min: math.Pow(10, math.Floor(math.Log10(least))), Max: math.Pow(10, math.Ceil(math.Log10(most))) * 1.1, Unit: Unit{"s", 1}}
-	for _, t := range logTicks(ax.Min, ax.Max, Unit{"s", 1}) {
-		if t.Rank == 0 {
-			t.Label = stats.FormatSeconds(t.Value)
-			t.Label = strings.NewReplacer(".00", "", ".0", "").Replace(t.Label)
-			ax.Ticks = append(ax.Ticks, t)
-		}
-	}
-	return ax
 }

@@ -6,6 +6,7 @@ import (
 	"matladder/stats"
 
 	"matladder/plots"
+	"matladder/plots/figure"
 	"matladder/results"
 )
 
@@ -30,7 +31,7 @@ func ExamplePictures() {
 	}
 	for _, p := range pictures {
 		fmt.Println(p.Head().Name, "·", p.Head().Title)
-		for _, s := range p.(*plots.Chart).Series {
+		for _, s := range p.(*figure.Chart).Series {
 			fmt.Printf("%s: %d points\n", s.Label, len(s.Points))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/words"
 	"matladder/results"
 )
 
@@ -33,8 +34,8 @@ var facets = []facet{
 	{"plugin", false, func(r *results.Record) string { return strings.TrimSpace(r.Plugin + " " + r.PluginVersion) }},
 	{"method", false, func(r *results.Record) string { return prefixed("method ", string(r.Method)) }},
 	{"isa", false, func(r *results.Record) string { return r.ISA }},
-	{"threads", false, func(r *results.Record) string { return counted(r.Threads, "thread") }},
-	{"devices", true, func(r *results.Record) string { return several(r.Devices, "devices") }},
+	{"threads", false, func(r *results.Record) string { return counted(r.Threads, "thread", 1) }},
+	{"devices", true, func(r *results.Record) string { return counted(r.Devices, "device", 2) }},
 	{"mesh", true, func(r *results.Record) string { return prefixed("mesh ", r.Mesh) }},
 	{"cache", true, func(r *results.Record) string { return suffixed(r.Cache, " caches") }},
 	{"pin", true, func(r *results.Record) string { return prefixed("pinned to ", r.Pin) }},
@@ -44,6 +45,7 @@ var facets = []facet{
 	{"version", false, func(r *results.Record) string { return prefixed("matladder ", r.MatladderVersion) }},
 }
 
+// prefixed and suffixed add to a text unless it is empty.
 func prefixed(prefix, s string) string {
 	if s == "" {
 		return ""
@@ -58,21 +60,12 @@ func suffixed(s, suffix string) string {
 	return s + suffix
 }
 
-func several(n int, nouns string) string {
-	if n < 2 {
+// counted is how many there are; "" for less than least.
+func counted(n int, noun string, least int) string {
+	if n < least {
 		return ""
 	}
-	return fmt.Sprintf("%d %s", n, nouns)
-}
-
-func counted(n int, noun string) string {
-	switch n {
-	case 0:
-		return ""
-	case 1:
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return fmt.Sprintf("%d %s", n, words.Plural(noun, n))
 }
 
 // differ reports whether records disagree in the facet.

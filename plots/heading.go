@@ -3,29 +3,31 @@ package plots
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"matladder/stats"
-
+	"matladder/internal/words"
+	"matladder/plots/figure"
 	"matladder/results"
+	"matladder/stats"
 )
 
 // sorted returns the summaries behind curves in the order of their rows.
 func sorted(curves []*curve) []*stats.Summary {
 	var list []*stats.Summary
 	for _, c := range curves {
-		for _, s := range c.at {
-			list = append(list, s)
-		}
+		list = slices.AppendSeq(list, maps.Values(c.at))
 	}
-	slices.SortFunc(list, func(a, b *stats.Summary) int {
-		return cmp.Or(strings.Compare(a.Pos.File, b.Pos.File), cmp.Compare(a.Pos.Line, b.Pos.Line),
-			strings.Compare(a.Size(), b.Size()))
-	})
+	slices.SortFunc(list, compareRows)
 	return list
+}
+
+// compareRows orders summaries as their rows stand in the files.
+func compareRows(a, b *stats.Summary) int {
+	return cmp.Or(cmp.Compare(a.Pos.File, b.Pos.File), cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Size(), b.Size()))
 }
 
 // headingOf says what a picture of summaries shows and, in lines under that, on
@@ -33,7 +35,7 @@ func sorted(curves []*curve) []*stats.Summary {
 // baseline may run otherwise and is told apart then; peers, which are named by their
 // versions, do so too. best says that only each
 // kernel's fastest blocks are shown, mark how the picture marks what is not to be relied on.
-func headingOf(q Request, title string, summaries []*stats.Summary, best bool, mark string) Heading {
+func headingOf(q Request, title string, summaries []*stats.Summary, best bool, mark string) figure.Heading {
 	var rows, baseline, peers []*results.Record
 	for _, s := range summaries {
 		switch {
@@ -63,14 +65,11 @@ func headingOf(q Request, title string, summaries []*stats.Summary, best bool, m
 		title += ", on " + device[0]
 	}
 
-	var subtitle []string
-	how := append(modes(summaries), shared(rows, "variant", "quant", "activation", "options", "precision", "backend", "plugin",
+	how := append([]string{modes(summaries)}, shared(rows, "variant", "quant", "activation", "options", "precision", "backend", "plugin",
 		"method", "isa", "threads", "devices", "mesh", "cache", "pin", "fault", "operands", "dist", "host", "version")...)
-	subtitle = append(subtitle, strings.Join(append(how, days(rows)...), " · "))
+	subtitle := []string{strings.Join(append(how, days(rows)...), " · "), intervals(summaries)}
 	if best {
-		subtitle = append(subtitle, "each kernel with its fastest block shape at each size · "+intervals(summaries))
-	} else {
-		subtitle = append(subtitle, intervals(summaries))
+		subtitle[1] = "each kernel with its fastest block shape at each size · " + subtitle[1]
 	}
 	names := []string{"backend", "plugin", "method", "isa", "threads", "device"}
 	same := shared(rows, names...)
@@ -83,30 +82,21 @@ func headingOf(q Request, title string, summaries []*stats.Summary, best bool, m
 			subtitle = append(subtitle, text)
 		}
 	}
-	return Heading{Kind: q.Kind, Name: fileName(q), Title: title, Subtitle: subtitle}
+	return figure.Heading{Kind: string(q.Kind), Name: fileName(q), Title: title, Subtitle: subtitle}
 }
 
 // sources names the files of a picture that is of several, and those whose sweep has not
 // ended; "" if there are none.
 func sources(summaries []*stats.Summary) string {
-	const named = 4
 	var all, partial []string
 	for _, s := range summaries {
 		name := filepath.Base(s.Pos.File)
-		if !slices.Contains(all, name) {
-			all = append(all, name)
-			if s.Partial {
-				partial = append(partial, name)
-			}
+		if s.Partial {
+			partial = adding(partial, name)
 		}
+		all = adding(all, name)
 	}
-	some := func(list []string) string {
-		text := strings.Join(list[:min(named, len(list))], ", ")
-		if more := len(list) - named; more > 0 {
-			text += fmt.Sprintf(" and %d more", more)
-		}
-		return text
-	}
+	some := func(list []string) string { return words.First(list, 4, ", ") }
 	var parts []string
 	if len(all) > 1 {
 		parts = append(parts, fmt.Sprintf("of %d files: %s", len(all), some(all)))
@@ -123,7 +113,6 @@ const hollow = "hollow, "
 // unreliable lists the points that are not to be relied on, which the picture marks so; "" if
 // there are none.
 func unreliable(summaries []*stats.Summary, mark string) string {
-	const named = 3
 	var names []string
 	disturbed, few := false, false
 	for _, s := range summaries {
@@ -144,22 +133,18 @@ func unreliable(summaries []*stats.Summary, mark string) string {
 	case few:
 		why = "fewer than 3 samples"
 	}
-	text := mark + "not to be relied on, for " + why + ": " + strings.Join(names[:min(named, len(names))], "; ")
-	if more := len(names) - named; more > 0 {
-		text += fmt.Sprintf("; and %d more", more)
-	}
-	return text
+	return mark + "not to be relied on, for " + why + ": " + words.First(names, 3, "; ")
 }
 
 // modes says whether the chart holds measured points, predicted ones or both.
-func modes(summaries []*stats.Summary) []string {
+func modes(summaries []*stats.Summary) string {
 	var list []string
 	for _, mode := range results.Modes {
 		if slices.ContainsFunc(summaries, func(s *stats.Summary) bool { return s.Mode == mode }) {
 			list = append(list, string(mode))
 		}
 	}
-	return []string{strings.Join(list, " and ")}
+	return strings.Join(list, " and ")
 }
 
 // intervals says what the bands are.
@@ -184,14 +169,6 @@ func intervals(summaries []*stats.Summary) string {
 	return "medians with 95 % intervals, or the range where there are fewer than 6 samples"
 }
 
-// medianOf says that values are medians, if any was measured.
-func medianOf(summaries []*stats.Summary) string {
-	if paired(summaries) == "" {
-		return ""
-	}
-	return ", medians"
-}
-
 // paired says of ratios how they were taken, if both sides were measured.
 func paired(summaries []*stats.Summary) string {
 	if slices.ContainsFunc(summaries, func(s *stats.Summary) bool { return s.Mode == results.Measured && usable(s) }) {
@@ -204,14 +181,13 @@ func paired(summaries []*stats.Summary) string {
 func days(rows []*results.Record) []string {
 	var first, last time.Time
 	for _, r := range rows {
-		if r.StartedAt.IsZero() {
-			continue
-		}
-		if first.IsZero() || r.StartedAt.Before(first) {
-			first = r.StartedAt
-		}
-		if r.StartedAt.After(last) {
-			last = r.StartedAt
+		if at := r.StartedAt; !at.IsZero() {
+			if first.IsZero() || at.Before(first) {
+				first = at
+			}
+			if at.After(last) {
+				last = at
+			}
 		}
 	}
 	from, to := first.Format(time.DateOnly), last.Format(time.DateOnly)

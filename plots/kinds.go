@@ -3,6 +3,7 @@ package plots
 import (
 	"slices"
 
+	"matladder/plots/figure"
 	"matladder/stats"
 )
 
@@ -43,7 +44,7 @@ type kindOf struct {
 	name     Kind
 	scope    Scope
 	allChips bool // one picture shows all chips; otherwise each has its own
-	pictures func(q Request, d data) ([]Picture, error)
+	pictures func(q Request, d data) ([]figure.Picture, error)
 }
 
 // table holds every kind, and behind each what it shows: to add one, add a row.

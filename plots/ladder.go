@@ -2,144 +2,163 @@ package plots
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
-	"matladder/stats"
-
+	"matladder/plots/figure"
 	"matladder/results"
+	"matladder/stats"
 )
 
 // ladderPictures shows the steps of the ladder: how many times each kernel is as
 // fast as the rung below, and how much of the peak it reaches, beside the
 // baseline. Square problems and others have a picture each; several machines
 // share one that shows % of peak alone.
-func ladderPictures(q Request, d data) ([]Picture, error) {
-	if len(machinesOf(d.asked)) > 1 {
-		return []Picture{machineRows(q, d.asked)}, nil
+func ladderPictures(q Request, d data) ([]figure.Picture, error) {
+	if len(distinct(d.asked, machineOf)) > 1 {
+		return []figure.Picture{machineRows(q, d.asked)}, nil
 	}
-	var list []Picture
-	for i, group := range bySquare(stats.Best(d.asked)) {
-		if len(group) == 0 {
-			continue
-		}
-		b := ladderBars(q, group)
-		if i == 1 {
-			b.Name += "_shapes"
-		}
-		list = append(list, b)
-	}
-	return list, nil
+	return apart(stats.Best(d.asked), func(part []stats.Summary) figure.Picture { return ladderBars(q, part) }), nil
 }
 
-// bySquare parts the summaries of square problems from the others.
-func bySquare(summaries []stats.Summary) (parts [2][]stats.Summary) {
-	for _, s := range summaries {
-		if square(&s) {
-			parts[0] = append(parts[0], s)
-		} else {
-			parts[1] = append(parts[1], s)
-		}
-	}
-	return parts
-}
-
-func ladderBars(q Request, summaries []stats.Summary) *Bars {
+func ladderBars(q Request, summaries []stats.Summary) *figure.Bars {
 	curves := curvesOf(summaries, false)
-	b := &Bars{Heading: headingOf(q, "The ladder", sorted(curves), true, hollow), X: categories(summaries)}
-	over := BarPanel{Y: Axis{Label: "times the rate of the rung below" + paired(sorted(curves)), Unit: Unit{"×", 1}}, Mark: 1}
-	peak := BarPanel{Y: Axis{Label: "% of " + roofOf(q, &summaries[0]), Unit: Unit{"%", 1}}, Mark: 100}
-	looks := slots(curves)
-	// The baseline, in black, stands last: its line is drawn over the bars.
-	order := make([]int, len(curves))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int {
-		return cmp.Compare(rank(curves[i].kernel == results.Baseline), rank(curves[j].kernel == results.Baseline))
-	})
-	names := labels(curves, true)
-	for _, i := range order {
-		c := curves[i]
-		at := len(b.Series)
-		baseline := c.kernel == results.Baseline && len(curves) > 1
-		b.Series = append(b.Series, BarSeries{names[i], c.kernel, looks[i].shade(), c.any().Mode == results.Predicted, baseline})
+	list := sorted(curves)
+	b := &figure.Bars{Heading: headingOf(q, "The ladder", list, true, hollow), X: categories(summaries)}
+	over := figure.BarPanel{Y: figure.Axis{Label: "times the rate of the rung below" + paired(list), Unit: times}, Mark: 1}
+	peak := figure.BarPanel{Y: figure.Axis{Label: "% of " + roofOf(q, &summaries[0]), Unit: percent}, Mark: 100}
+	looks, names := slots(curves), labels(curves, true)
+	// The baseline, in black, comes first and stands last: its line is drawn over the bars.
+	first := slices.IndexFunc(curves, func(c *curve) bool { return c.kernel != results.Baseline })
+	for i := range curves {
+		i = (i + max(first, 0)) % len(curves)
+		c, at := curves[i], len(b.Series)
+		b.Series = append(b.Series, figure.BarSeries{Label: names[i], Color: looks[i].color(c.kernel),
+			Predicted: c.any().Mode == results.Predicted, Level: c.kernel == results.Baseline && len(curves) > 1})
 		for g, t := range b.X.Ticks {
 			s := c.at[t.Label]
 			if s == nil {
 				continue
 			}
-			bar := Bar{Group: g, Series: at}
-			if !usable(s) || !drawn(s.PercentOfPeak) {
-				bar.Status = failureOf(s)
-				if usable(s) {
-					bar.Status = "no " + s.RoofName()
-				}
-				peak.Bars = append(peak.Bars, bar)
-			} else {
+			bar := figure.Bar{Group: g, Series: at}
+			switch {
+			case usable(s) && drawn(s.PercentOfPeak):
 				peak.Bars = append(peak.Bars, valueBar(bar, s.PercentOfPeak, ""))
+			case usable(s):
+				bar.Status = "no " + s.RoofName()
+				peak.Bars = append(peak.Bars, bar)
+			default:
+				bar.Status = failureOf(s)
+				peak.Bars = append(peak.Bars, bar)
 			}
 			if usable(s) && drawn(s.OverBelow) {
 				over.Bars = append(over.Bars, valueBar(bar, s.OverBelow, "×"))
 			}
 		}
 	}
-	for _, p := range []BarPanel{peak, over} {
-		if len(p.Bars) > 0 {
-			p.fit()
-			b.Panels = append(b.Panels, p)
-		}
-	}
+	b.Add(peak)
+	b.Add(over)
 	return b
 }
 
-// roofOf names what rates are held against.
-func roofOf(q Request, s *stats.Summary) string {
-	if s.Figure == results.PerBytes {
-		return s.RoofName()
-	}
-	return q.Dtype + " peak"
-}
-
-func rank(last bool) int {
-	if last {
-		return 1
-	}
-	return 0
-}
-
-func valueBar(b Bar, e stats.Estimate, unit string) Bar {
-	b.Y, b.Lo, b.Hi, b.Label, b.Status = e.Median, e.Lo, e.Hi, digits(e.Median)+unit, ""
+func valueBar(b figure.Bar, e stats.Estimate, unit string) figure.Bar {
+	b.Y, b.Lo, b.Hi, b.Label, b.Status = e.Median, e.Lo, e.Hi, figure.Digits(e.Median)+unit, ""
 	if b.Rough = !e.Holds(); b.Rough {
 		b.Label = "~" + b.Label
 	}
 	return b
 }
 
-// categories is an axis with equal steps for the sizes, by FLOPs.
-func categories(summaries []stats.Summary) Axis {
-	ax := shapeAxis(summaries)
-	if !slices.ContainsFunc(summaries, func(s stats.Summary) bool { return !square(&s) }) {
-		ax.Label = "size (" + summaries[0].SizeNames(" = ") + ")"
-	}
-	return ax
-}
+// An origin is where rows were measured, or predicted for.
+type origin struct{ host, chip string }
 
-// fit makes the axis reach above every bar that can be relied on, and its label; others
-// end where the axis does. A peak far above all
-// is not drawn.
-func (p *BarPanel) fit() {
-	top, rough := 0.0, 0.0
-	for _, bar := range p.Bars {
-		if bar.Rough {
-			rough = math.Max(rough, bar.Y)
-		} else {
-			top = math.Max(top, math.Max(bar.Y, bar.Hi))
+func machineOf(s *stats.Summary) origin { return origin{s.Host, cmp.Or(s.Chip, s.Device)} }
+
+// machineRows is the ladder of many machines: a row for each, with the % of its
+// peak that each kernel reaches at the largest size that most machines have.
+func machineRows(q Request, summaries []stats.Summary) *figure.Rows {
+	best := stats.Best(summaries)
+	running := slices.DeleteFunc(slices.Clone(best), func(s stats.Summary) bool { return !usable(&s) || s.Kernel == results.Baseline })
+	size := cmp.Or(commonSize(running, machineOf), best[0].Size())
+	r := &figure.Rows{Mark: 100}
+	has := func(s *stats.Summary) bool { return s.Size() == size && usable(s) && drawn(s.PercentOfPeak) }
+	inOrder := slices.Clone(best)
+	slices.SortStableFunc(inOrder, func(a, b stats.Summary) int { return stats.CompareKernels(a.Kernel, b.Kernel) })
+	for i := range inOrder {
+		if has(&inOrder[i]) {
+			seriesIn(r, &inOrder[i])
 		}
 	}
-	top = cmp.Or(top, rough, p.Mark)
-	if p.Mark <= peakInView*top {
-		top = math.Max(top, p.Mark)
+	var shown []*stats.Summary
+	tops, top := map[string]float64{}, 100.0
+	machines, of := grouped(best, machineOf)
+	for _, m := range machines {
+		device, peak := m.chip, 0.0
+		points := map[int]*stats.Summary{}
+		for i := range of[m] {
+			s := &of[m][i]
+			if s.Kernel != results.Baseline || peak == 0 {
+				device, peak = deviceOf(&s.Record), s.Roof()
+			}
+			if !has(s) {
+				continue
+			}
+			if at := seriesIn(r, s); points[at] == nil || s.Rate.Median > points[at].Rate.Median {
+				points[at] = s
+			}
+		}
+		line := figure.Row{Label: device, Color: figure.Ink, Text: best[0].RoofName() + " " + rateUnit(peak, best[0].RateOf()).Format(peak)}
+		if m.host != "" {
+			line.Label = m.host + " · " + device
+		}
+		switch {
+		case peak == 0:
+			line.Text = "no " + best[0].RoofName() + " known"
+		case len(points) == 0:
+			line.Text = "nothing ok at " + size
+		}
+		for at, s := range points {
+			e := s.PercentOfPeak
+			line.Points = append(line.Points, figure.RowPoint{Series: at, X: e.Median, Lo: e.Lo, Hi: e.Hi})
+			shown = append(shown, s)
+			top = math.Max(top, e.Median)
+			if s.Kernel != results.Baseline {
+				tops[line.Label] = math.Max(tops[line.Label], e.Median)
+			}
+		}
+		slices.SortFunc(line.Points, func(a, b figure.RowPoint) int { return cmp.Compare(a.Series, b.Series) })
+		r.Rows = append(r.Rows, line)
 	}
-	p.Y.Max = top * 1.22
+	slices.SortStableFunc(r.Rows, func(a, b figure.Row) int { return cmp.Compare(tops[b.Label], tops[a.Label]) })
+	slices.SortFunc(shown, compareRows)
+	if len(shown) == 0 {
+		shown = append(shown, &best[0])
+	}
+	r.Heading = headingOf(q, fmt.Sprintf("The ladder on %d machines, size %s", len(machines), size), shown, true, "")
+	r.Name = fileName(Request{Kind: "ladder_machines", Family: q.Family, Dtype: q.Dtype})
+	r.X = figure.Between("% of the machine's own "+roofOf(q, &best[0]), 0, top*1.03, percent)
+	return r
+}
+
+// seriesIn returns the index of the series that a summary belongs to: its kernel
+// in its mode.
+func seriesIn(r *figure.Rows, s *stats.Summary) int {
+	look := seriesOf(s.Kernel, s.Mode)
+	if at := slices.IndexFunc(r.Series, func(o figure.Series) bool { return o.Label == look.Label }); at >= 0 {
+		return at
+	}
+	r.Series = append(r.Series, look)
+	return len(r.Series) - 1
+}
+
+// commonSize returns the largest size that most keys have, such as machines; "" of none.
+func commonSize[K comparable](summaries []stats.Summary, key func(*stats.Summary) K) string {
+	sizes, of := grouped(summaries, sizeOf)
+	if sizes == nil {
+		return ""
+	}
+	return slices.MaxFunc(sizes, func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(distinct(of[a], key)), len(distinct(of[b], key))), cmp.Compare(of[a][0].Work(), of[b][0].Work()), cmp.Compare(a, b))
+	})
 }

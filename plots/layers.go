@@ -1,157 +1,93 @@
 package plots
 
 import (
+	"errors"
+	"fmt"
 	"image/color"
 	"slices"
 
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
+	"matladder/internal/words"
+	"matladder/plots/figure"
+	"matladder/results"
+	"matladder/stats"
 )
 
-// drawLayers draws what is inside the axes, bottom first: what helps the eye lies under
-// the roofs, those under the bands, and no text on a curve.
-func (ch *Chart) drawLayers(c draw.Canvas, f frame, direct bool, labels *endLabels) {
-	if direct {
-		labels.drawLeaders(c, f)
-	}
-	ch.drawRoofs(c, f)
-	for i := range ch.Series {
-		ch.Series[i].drawInterval(c, f, ch.thin())
-	}
-	for i := range ch.Series {
-		ch.Series[i].drawLine(c, f, ch.thin())
-	}
-	ch.drawLevels(c, f)
-	ch.drawArrows(c, f)
-	ch.drawPointLabels(c, f)
-	if direct {
-		labels.draw(c, f)
-	}
-}
-
-// thin reports whether the line between points is only there to guide the
-// eye: nothing lies between two categories, nor between two points of a
-// roofline.
-func (ch *Chart) thin() bool { return ch.X.Scale == Category || ch.scatter() }
-
-// roofStyle is a long-short dash for a measured or published limit, evenly
-// dashed where the device is only predicted for.
-func roofStyle(r Roof) draw.LineStyle {
-	sty := draw.LineStyle{Color: softInk, Width: 1.6, Dashes: []vg.Length{12, 3, 2, 3}}
-	if r.Predicted {
-		sty.Dashes = []vg.Length{5, 4}
-	}
-	return sty
-}
-
-func (ch *Chart) drawRoofs(c draw.Canvas, f frame) {
-	for _, r := range ch.Roofs {
-		sty := roofStyle(r)
-		from := f.x.Min
-		if ch.Kind == Roofline {
-			sty.Dashes, sty.Width = nil, 1.8
-			if r.Other {
-				sty.Width, sty.Color = 1, leader
+// layerPictures shows where the time of layers goes: a bar's
+// length is a part's time, and the filled part is the roofline minimum.
+func layerPictures(q Request, d data) ([]figure.Picture, error) {
+	var list []figure.Picture
+	for _, mode := range results.Modes {
+		var shown []*stats.Summary
+		p := &figure.Breakdowns{}
+		bound := map[string]bool{}
+		for _, l := range stats.LayersOf(d.asked) {
+			if l.Mode != mode || l.Seconds == 0 {
+				continue
 			}
-			if r.Predicted {
-				sty.Dashes = []vg.Length{5, 4}
-			}
-			ridge, known := r.Ridge()
-			if known {
-				start := max(f.x.Min, f.y.Min/r.Bandwidth)
-				c.StrokeLine2(sty, f.X(start), f.Y(start*r.Bandwidth), f.X(ridge), f.Y(r.Peak))
-				from = ridge
-				if r.Other {
-					c.StrokeLine2(sty, f.X(ridge), f.Y(r.Peak), f.box.Max.X, f.Y(r.Peak))
-					continue
-				}
-				down := draw.LineStyle{Color: softInk, Width: 1, Dashes: []vg.Length{1.5, 3}}
-				c.StrokeLine2(down, f.X(ridge), f.Y(r.Peak), f.X(ridge), f.box.Min.Y)
-			}
-		}
-		if r.Peak > 0 && r.Peak <= f.y.Max {
-			c.StrokeLine2(sty, f.X(from), f.Y(r.Peak), f.box.Max.X, f.Y(r.Peak))
-		}
-	}
-}
-
-// color is the series' place in its kernel's ramp, or in that of its hue.
-func (s *Series) color() color.NRGBA {
-	if s.Hue > 0 {
-		return shaded(hueColor[int(s.Hue-1)%len(hueColor)], s.Shade)
-	}
-	return shaded(kernelColor(s.Kernel), s.Shade)
-}
-
-// drawInterval fills the interval round the line, or draws it as a bar at each
-// point where nothing lies between points.
-func (s *Series) drawInterval(c draw.Canvas, f frame, thin bool) {
-	fill := s.color()
-	fill.A = 0x33
-	bar := draw.LineStyle{Color: s.color(), Width: 1.5}
-	for _, points := range s.stretches() {
-		if len(points) == 1 || thin {
-			for _, pt := range points {
-				if pt.Hi > pt.Lo {
-					c.StrokeLine2(bar, f.X(pt.X), f.Y(clamp(pt.Lo, f.y)), f.X(pt.X), f.Y(clamp(pt.Hi, f.y)))
+			p.Wholes = append(p.Wholes, layerBars(l))
+			for _, part := range l.Parts {
+				if part.Best != nil {
+					shown = append(shown, part.Best)
+					bound[part.Bound()] = true
 				}
 			}
+		}
+		if p.Wholes == nil {
 			continue
 		}
-		var upper, lower []vg.Point
-		for _, pt := range points {
-			upper = append(upper, vg.Point{X: f.X(pt.X), Y: f.Y(clamp(pt.Hi, f.y))})
-			lower = append(lower, vg.Point{X: f.X(pt.X), Y: f.Y(clamp(pt.Lo, f.y))})
+		for _, name := range []string{"memory", "products"} {
+			if col := boundColor[name]; bound[name] {
+				p.Key = append(p.Key, figure.KeyBox{Label: "roof: " + name, Color: col}, figure.KeyBox{Label: "beyond it", Color: col, Fill: beyond(mode)})
+			}
 		}
-		slices.Reverse(lower)
-		c.FillPolygon(fill, append(upper, lower...))
+		p.Heading = headingOf(q, "Where the time of a layer goes", shown, false, "~: ")
+		if mode == results.Predicted {
+			p.Subtitle = slices.Delete(p.Subtitle, 1, 2) // of medians
+		}
+		p.Subtitle = append(p.Subtitle, "a bar is a part's time at its fastest kernel, in % of its layer's; filled: what the longer of its FLOPs at the peak and its bytes at the bandwidth takes")
+		if len(list) > 0 {
+			p.Name += "_" + string(mode)
+		}
+		list = append(list, p)
 	}
+	if list == nil {
+		return nil, errors.New("no layer of a model has a time: bench --config transformer measures some, and with --topology v6e predicts them")
+	}
+	return list, nil
 }
 
-func (s *Series) lineStyle(thin bool) draw.LineStyle {
-	sty := draw.LineStyle{Color: s.color(), Width: 2}
-	if s.Bold {
-		sty.Width = 3.2
+// The colours of parts by what bounds their roof.
+var boundColor = map[string]color.NRGBA{"memory": figure.Blue, "products": figure.Vermillion}
+
+// beyond is how the part of a bar looks that its roof does not take.
+func beyond(mode results.Mode) figure.Fill {
+	if mode == results.Predicted {
+		return figure.Hollow
 	}
-	if thin {
-		sty.Width = 0.8
-	}
-	if s.Predicted {
-		sty.Dashes = []vg.Length{5, 4}
-	}
-	return sty
+	return figure.Pale
 }
 
-func (s *Series) drawLine(c draw.Canvas, f frame, thin bool) {
-	for _, points := range s.stretches() {
-		var line []vg.Point
-		for _, pt := range points {
-			line = append(line, vg.Point{X: f.X(pt.X), Y: f.Y(clamp(pt.Y, f.y))})
+func layerBars(l stats.LayerTime) figure.Whole {
+	w := figure.Whole{Color: figure.Ink, Title: fmt.Sprintf("%s: %s, %s %% of its roof", l.Name, l.Mark()+stats.FormatSeconds(l.Seconds), l.Mark()+figure.Digits(100*l.Roof/l.Seconds))}
+	if l.Missing > 0 {
+		has := "have"
+		if l.Missing == 1 {
+			has = "has"
 		}
-		if len(line) > 1 {
-			c.StrokeLines(s.lineStyle(thin), line)
+		w.Title += fmt.Sprintf(", without %d %s that %s no time", l.Missing, words.Plural("part", l.Missing), has)
+	}
+	for _, part := range l.Parts {
+		p := figure.Part{Name: part.Name, Words: "no time: " + string(part.Status)}
+		if part.Times > 1 {
+			p.Name = fmt.Sprintf("%s ×%d", part.Name, part.Times)
 		}
+		if part.Best != nil {
+			col := boundColor[part.Bound()]
+			p.Spans = []figure.Span{{Length: part.Seconds / l.Seconds, Color: col, Fill: beyond(l.Mode)}, {Length: min(part.Roof, part.Seconds) / l.Seconds, Color: col}}
+			p.Words = fmt.Sprintf("%s%s · %s %% of the layer · %s%s %% of its roof", part.Mark(), stats.FormatSeconds(part.Seconds), figure.Digits(100*part.Seconds/l.Seconds),
+				part.Mark(), figure.Digits(100*part.Roof/part.Seconds))
+		}
+		w.Parts = append(w.Parts, p)
 	}
-	for _, pt := range s.Points {
-		s.drawPoint(&c, vg.Point{X: f.X(pt.X), Y: f.Y(clamp(pt.Y, f.y))}, pt.Rough)
-	}
-}
-
-// drawMarker draws the series' own marker. Predicted ones are hollow.
-func (s *Series) drawMarker(c *draw.Canvas, at vg.Point) { s.drawPoint(c, at, false) }
-
-// drawPoint draws a marker with a white rim, so that markers on top of each other
-// stay apart. It is hollow if the point is rough.
-func (s *Series) drawPoint(c *draw.Canvas, at vg.Point, rough bool) {
-	const radius = 4
-	m := markers[s.Shape%len(markers)]
-	rim := m.path(at, radius+1.2)
-	c.SetColor(white)
-	c.Fill(rim)
-	c.SetColor(s.color())
-	c.Fill(m.path(at, radius))
-	if s.Predicted || rough {
-		c.SetColor(white)
-		c.Fill(m.path(at, radius-1.6))
-	}
+	return w
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"matladder/plots/figure"
 	"matladder/stats"
 
 	"matladder/results"
@@ -37,7 +38,7 @@ func layerRows(mode results.Mode) []results.Record {
 	return rows
 }
 
-func layerPicture(t *testing.T, mode results.Mode) Picture {
+func layerPicture(t *testing.T, mode results.Mode) figure.Picture {
 	t.Helper()
 	list, err := Pictures(stats.Summarize(layerRows(mode)), Request{Kind: Layers})
 	if err != nil || len(list) != 1 {
@@ -95,20 +96,20 @@ func TestKernels_Ways(t *testing.T) {
 		t.Fatalf("%d pictures, %v", len(list), err)
 	}
 	for i, want := range []string{"", "causal"} {
-		ch := list[i].(*Chart)
+		ch := list[i].(*figure.Chart)
 		if strings.Contains(ch.Title, "causal") != (want != "") || !strings.HasSuffix(ch.Name, want) || len(ch.Series) != 3 || ch.Series[1].Label != "v2_rung" {
 			t.Errorf("%s, %s, %d lines", ch.Name, ch.Title, len(ch.Series))
 		}
 	}
 }
 
-func workPicture(t *testing.T) Picture {
+func workPicture(t *testing.T) figure.Picture {
 	t.Helper()
 	list, err := Pictures(stats.Summarize(workRows()), Request{Kind: Work, Dtype: "float32"})
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%d pictures, %v", len(list), err)
 	}
-	p := list[0].(*Panels)
+	p := list[0].(*figure.Panels)
 	causal := p.Rows[1]
 	for i, want := range []float64{2, 2, 1.1} {
 		asked, computed := causal[0].Series[i].Points[2].Y, causal[1].Series[i].Points[2].Y

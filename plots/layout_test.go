@@ -6,17 +6,19 @@ import (
 	"image"
 	"image/color"
 	_ "image/png"
-	"math"
 	"slices"
+	"strings"
 	"testing"
 
-	"matladder/stats"
-
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/recorder"
 
+	"matladder/plots/figure"
 	"matladder/results"
+	"matladder/stats"
 )
 
 func decode(data []byte) (image.Image, string, error) { return image.Decode(bytes.NewReader(data)) }
@@ -29,17 +31,17 @@ type word struct {
 
 // lie draws p on a recorder and returns every level text and, of a chart or of
 // panels, every segment of a curve, recognized by the colours of the series.
-func lie(p Picture) (words []word, curves [][2]vg.Point) {
+func lie(p figure.Picture) (words []word, curves []figure.Segment) {
 	colors := map[color.Color]bool{}
-	add := func(series []Series) {
+	add := func(series []figure.Series) {
 		for i := range series {
-			colors[series[i].color()] = true
+			colors[series[i].Color] = true
 		}
 	}
 	switch p := p.(type) {
-	case *Chart:
+	case *figure.Chart:
 		add(p.Series)
-	case *Panels:
+	case *figure.Panels:
 		for _, row := range p.Rows {
 			for _, panel := range row {
 				add(panel.Series)
@@ -47,8 +49,8 @@ func lie(p Picture) (words []word, curves [][2]vg.Point) {
 		}
 	}
 	var rec recorder.Canvas
-	w, h := p.Size()
-	p.Draw(draw.NewCanvas(&rec, w, h))
+	w, h := figure.Size(p)
+	figure.Draw(p, draw.NewCanvas(&rec, w, h))
 	var ink color.Color
 	turned, depth := map[int]bool{}, 0
 	for _, a := range rec.Actions {
@@ -64,8 +66,7 @@ func lie(p Picture) (words []word, curves [][2]vg.Point) {
 			ink = a.Color
 		case *recorder.FillString:
 			if !turned[depth] {
-				sty := style(a.Size, ink)
-				sty.Font = a.Font
+				sty := text.Style{Font: a.Font, Handler: plot.DefaultTextHandler}
 				sty.Font.Size = a.Size
 				words = append(words, word{a.String, vg.Rectangle{
 					Min: a.Point,
@@ -78,7 +79,7 @@ func lie(p Picture) (words []word, curves [][2]vg.Point) {
 			}
 			for i := 1; i < len(a.Path); i++ {
 				if a.Path[i].Type == vg.LineComp {
-					curves = append(curves, [2]vg.Point{a.Path[i-1].Pos, a.Path[i].Pos})
+					curves = append(curves, figure.Segment{a.Path[i-1].Pos, a.Path[i].Pos})
 				}
 			}
 		}
@@ -91,22 +92,22 @@ func lie(p Picture) (words []word, curves [][2]vg.Point) {
 func TestLayout(t *testing.T) {
 	for name, p := range everyKind(t) {
 		var page vg.Rectangle
-		page.Max.X, page.Max.Y = p.Size()
+		page.Max.X, page.Max.Y = figure.Size(p)
 		words, curves := lie(p)
-		ch, ok := p.(*Chart)
-		if len(words) < 10 || ok && len(curves) == 0 && name != "size_only_failures" && !ch.scatter() {
+		ch, ok := p.(*figure.Chart)
+		if len(words) < 10 || ok && len(curves) == 0 && name != "size_only_failures" && !ch.Scatter {
 			t.Errorf("%s: only %d texts and %d segments of curves", name, len(words), len(curves))
 		}
 		for i, w := range words {
-			if !inside(w.box, page) {
+			if !figure.Inside(w.box, page) {
 				t.Errorf("%s: %q leaves the page: %v", name, w.text, w.box)
 			}
 			for _, o := range words[:i] {
-				if meets(w.box, o.box) {
+				if figure.Meets(w.box, o.box) {
 					t.Errorf("%s: %q and %q overlap", name, w.text, o.text)
 				}
 			}
-			if !(ok && stripText(ch, w)) && crossedByAny(w.box, curves) {
+			if !(ok && stripText(ch, w)) && slices.ContainsFunc(curves, func(l figure.Segment) bool { return l.Crosses(w.box) }) {
 				t.Errorf("%s: a curve runs through %q", name, w.text)
 			}
 		}
@@ -114,7 +115,7 @@ func TestLayout(t *testing.T) {
 }
 
 // everyKind is what the tests draw, and pictures of each kind of both samples.
-func everyKind(t *testing.T) map[string]Picture {
+func everyKind(t *testing.T) map[string]figure.Picture {
 	all := pictures(t)
 	cpu, tpu := stats.Summarize(readSample(t, sampleCPU)), stats.Summarize(readSample(t, sampleTPU))
 	for _, k := range table {
@@ -156,32 +157,13 @@ func everyKind(t *testing.T) map[string]Picture {
 
 // stripText tells the words under the axis, whose own rules have the colour
 // of their series.
-func stripText(ch *Chart, w word) bool {
-	for _, row := range ch.strip().rows {
-		for _, cell := range row.cells {
-			if cell.text == w.text {
+func stripText(ch *figure.Chart, w word) bool {
+	for _, s := range ch.Series {
+		for _, f := range s.Failures {
+			if f.Status == w.text || strings.HasSuffix(w.text, "×") {
 				return true
 			}
 		}
 	}
 	return false
-}
-
-// TestArrows_Apart has rungs of equal rates, from one to another and back: the two arrows
-// do not lie on each other.
-func TestArrows_Apart(t *testing.T) {
-	low, high := Point{X: 60, Y: 300}, Point{X: 200, Y: 480}
-	ch := &Chart{Arrows: []Arrow{{high, low}, {low, high}}, X: Axis{Min: 10, Max: 1000}, Y: Axis{Min: 100, Max: 1000}}
-	f := frame{box: around(vg.Point{X: 300, Y: 200}, 250, 150), x: ch.X, y: ch.Y}
-	ways := ch.arrowWays(f)
-	if len(ways) != 2 {
-		t.Fatalf("%d arrows of 2", len(ways))
-	}
-	there, back := ways[0], ways[1]
-	for i, from := range there[2 : len(there)-2] {
-		to := back[len(back)-3-i]
-		if d := math.Hypot(float64(from.X-to.X), float64(from.Y-to.Y)); d < 6 {
-			t.Errorf("%.1f points apart at piece %d", d, i+2)
-		}
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"matladder/plots/figure"
 	"matladder/stats"
 
 	"matladder/results"
@@ -57,7 +58,7 @@ func peerRows() []results.Record {
 	return rows
 }
 
-func peerPictures(t *testing.T) []Picture {
+func peerPictures(t *testing.T) []figure.Picture {
 	t.Helper()
 	list, err := Pictures(stats.Summarize(peerRows()), Request{Kind: Peers, Dtype: "float32"})
 	if err != nil {
@@ -71,7 +72,7 @@ func peerPictures(t *testing.T) []Picture {
 
 func TestPeers(t *testing.T) {
 	list := peerPictures(t)
-	ch, bars := list[0].(*Chart), list[1].(*Bars)
+	ch, bars := list[0].(*figure.Chart), list[1].(*figure.Bars)
 	if ch.Name != "performance_peers_float32_2_threads" || bars.Name != ch.Name+"_shapes" || !strings.HasPrefix(ch.Title, "Peers, 2 threads, float32") {
 		t.Errorf("%s, %s: %s", ch.Name, bars.Name, ch.Title)
 	}
@@ -116,12 +117,16 @@ func TestPeers_Apart(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range made[0].Series {
-		if slices.Contains([]string{"openblas", "onednn", "mkl", "blis"}, s.Kernel) {
+		if slices.Contains([]string{"openblas", "onednn", "mkl", "blis"}, s.Label) {
 			t.Errorf("%s is in a picture of the kernels", s.Label)
 		}
 	}
 	if _, err := Pictures(stats.Summarize(cpuSample()), Request{Kind: Peers, Dtype: "float16"}); err == nil {
 		t.Error("a picture of nothing")
+	}
+	unsupported := with(hand(results.Baseline, 512, 1e9), func(r *results.Record) { r.Status = results.Unsupported })
+	if _, err := Pictures(stats.Summarize([]results.Record{unsupported}), Request{Kind: Peers, Dtype: "float32"}); err == nil || !strings.Contains(err.Error(), "no row in float32 has a peer") {
+		t.Errorf("of a baseline that is unsupported: %v", err)
 	}
 }
 
@@ -141,7 +146,7 @@ func TestPeers_Quantizations(t *testing.T) {
 	}
 	var names []string
 	for _, p := range list {
-		if ch, ok := p.(*Chart); ok {
+		if ch, ok := p.(*figure.Chart); ok {
 			names = append(names, strings.TrimPrefix(ch.Name, "performance_peers_float32_"))
 		}
 	}
@@ -164,7 +169,7 @@ func TestPeers_Heading(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := list[0].(*Chart).Subtitle[0]; strings.Contains(got, "libopenblas") || !strings.Contains(got, "backend cpu") {
+	if got := list[0].(*figure.Chart).Subtitle[0]; strings.Contains(got, "libopenblas") || !strings.Contains(got, "backend cpu") {
 		t.Error(got)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"matladder/plots/figure"
 	"matladder/stats"
 
 	"gonum.org/v1/plot/cmpimg"
@@ -19,9 +20,9 @@ import (
 )
 
 // pictures are the charts that the tests draw.
-func pictures(t *testing.T) map[string]Picture {
+func pictures(t *testing.T) map[string]figure.Picture {
 	t.Helper()
-	all := map[string]Picture{}
+	all := map[string]figure.Picture{}
 	for _, p := range []struct {
 		name, file string
 		q          Request
@@ -60,7 +61,7 @@ func pictures(t *testing.T) map[string]Picture {
 
 // crowdedChart has more lines than there is room for names beside them, and
 // more failing ones than the strip has rows.
-func crowdedChart(t *testing.T) *Chart {
+func crowdedChart(t *testing.T) *figure.Chart {
 	t.Helper()
 	var rows []results.Record
 	for i := range 36 {
@@ -76,7 +77,7 @@ func crowdedChart(t *testing.T) *Chart {
 	return one(t, rows, Request{Size, "", "v4_optblock", "float32", nil})
 }
 
-func failedChart(t *testing.T) *Chart {
+func failedChart(t *testing.T) *figure.Chart {
 	t.Helper()
 	var rows []results.Record
 	for _, size := range []int{512, 1024} {
@@ -88,7 +89,7 @@ func failedChart(t *testing.T) *Chart {
 }
 
 // wideChart has intervals that reach far, in the way of labels.
-func wideChart(t *testing.T) *Chart {
+func wideChart(t *testing.T) *figure.Chart {
 	t.Helper()
 	var rows []results.Record
 	for i, kernel := range []string{"v1_naive", "v3_block", "v5_quant"} {
@@ -105,7 +106,7 @@ func wideChart(t *testing.T) *Chart {
 
 // countedChart is of rows with misses of caches: of L2 more than the blocks that move, of
 // L3 the operands alone, and at the smallest size next to none.
-func countedChart(t *testing.T) *Chart {
+func countedChart(t *testing.T) *figure.Chart {
 	t.Helper()
 	var rows []results.Record
 	for i, kernel := range []string{"v1_naive", "v3_block", "v4_optblock"} {
@@ -126,7 +127,7 @@ func countedChart(t *testing.T) *Chart {
 
 // longNames has more shapes than fit side by side, and names that do not fit
 // their line.
-func longNames(t *testing.T) *Chart {
+func longNames(t *testing.T) *figure.Chart {
 	t.Helper()
 	var rows []results.Record
 	for i := range 14 {
@@ -150,7 +151,7 @@ func TestPictures(t *testing.T) {
 	for name, p := range pictures(t) {
 		t.Run(name, func(t *testing.T) {
 			var got bytes.Buffer
-			if err := writePNG(&got, p, pngDPI/2); err != nil {
+			if err := figure.WritePNG(&got, p, 72); err != nil {
 				t.Fatal(err)
 			}
 			path := "testdata/" + name + ".png"
@@ -182,7 +183,7 @@ func TestPictures(t *testing.T) {
 // TestPNG_Size holds the full size of a picture to the page.
 func TestPNG_Size(t *testing.T) {
 	var buf bytes.Buffer
-	if err := Write(&buf, pictures(t)["kernels"], PNG); err != nil {
+	if err := figure.Write(&buf, pictures(t)["kernels"], figure.PNG); err != nil {
 		t.Fatal(err)
 	}
 	img, kind, err := decode(buf.Bytes())
@@ -199,7 +200,7 @@ func TestPNG_Size(t *testing.T) {
 func TestSVG(t *testing.T) {
 	for name, p := range pictures(t) {
 		var buf bytes.Buffer
-		if err := Write(&buf, p, SVG); err != nil {
+		if err := figure.Write(&buf, p, figure.SVG); err != nil {
 			t.Fatal(err)
 		}
 		if n := strings.Count(buf.String(), "font-family"); n == 0 || n != strings.Count(buf.String(), ",sans-serif") {
@@ -221,7 +222,7 @@ func TestSVG(t *testing.T) {
 				words = append(words, string(data))
 			}
 		}
-		ch, ok := p.(*Chart)
+		ch, ok := p.(*figure.Chart)
 		if !ok {
 			continue
 		}

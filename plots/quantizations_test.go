@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"matladder/plots/figure"
 	"matladder/stats"
 
 	"matladder/results"
@@ -38,13 +39,13 @@ func accuracyRows() []results.Record {
 	return rows
 }
 
-func accuracyPicture(t *testing.T) *Chart {
+func accuracyPicture(t *testing.T) *figure.Chart {
 	t.Helper()
 	list, err := Pictures(stats.Summarize(accuracyRows()), Request{Kind: Accuracy})
 	if err != nil || len(list) != 1 {
 		t.Fatal(len(list), err)
 	}
-	return list[0].(*Chart)
+	return list[0].(*figure.Chart)
 }
 
 // TestAccuracy: the shape measured in most ways, quantized ways by what they lose,

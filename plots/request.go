@@ -2,15 +2,13 @@ package plots
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
 
-	"matladder/stats"
-
+	"matladder/plots/figure"
 	"matladder/results"
+	"matladder/stats"
 )
 
 // A Request says which pictures to make. What it leaves empty is not filtered by;
@@ -61,26 +59,17 @@ func (e *NoRowsError) Error() string {
 
 // inventory lists pairs, kernels of the same dtypes together.
 func inventory(pairs []Pair) string {
-	dtypes := map[string][]string{}
-	var kernels []string
-	for _, p := range pairs {
-		if dtypes[p.name()] == nil {
-			kernels = append(kernels, p.name())
+	kernels, of := grouped(pairs, func(p *Pair) string { return p.name() })
+	alike, in := grouped(kernels, func(k *string) string {
+		var dtypes []string
+		for _, p := range of[*k] {
+			dtypes = append(dtypes, p.Dtype)
 		}
-		dtypes[p.name()] = append(dtypes[p.name()], p.Dtype)
-	}
-	alike := map[string][]string{}
-	var order []string
-	for _, k := range kernels {
-		in := strings.Join(dtypes[k], ", ")
-		if alike[in] == nil {
-			order = append(order, in)
-		}
-		alike[in] = append(alike[in], k)
-	}
+		return strings.Join(dtypes, ", ")
+	})
 	var text []string
-	for _, in := range order {
-		text = append(text, strings.Join(alike[in], ", ")+" in "+in)
+	for _, dtypes := range alike {
+		text = append(text, strings.Join(in[dtypes], ", ")+" in "+dtypes)
 	}
 	return strings.Join(text, "; ")
 }
@@ -99,15 +88,8 @@ func number(kernel string) string {
 // Pairs lists the kernels and dtypes of summaries, each once, in the order of
 // the ladder. Peers are no kernels.
 func Pairs(summaries []stats.Summary) []Pair {
-	var list []Pair
-	seen := map[Pair]bool{}
-	for i := range summaries {
-		p := Pair{summaries[i].FamilyName(), summaries[i].Kernel, summaries[i].DtypeA}
-		if !seen[p] && !summaries[i].Peer() {
-			seen[p] = true
-			list = append(list, p)
-		}
-	}
+	kernels := slices.DeleteFunc(slices.Clone(summaries), func(s stats.Summary) bool { return s.Peer() })
+	list := distinct(kernels, func(s *stats.Summary) Pair { return Pair{s.FamilyName(), s.Kernel, s.DtypeA} })
 	slices.SortFunc(list, func(a, b Pair) int {
 		return cmp.Or(
 			strings.Compare(familyWord(a.Family), familyWord(b.Family)),
@@ -125,44 +107,37 @@ func familyWord(family string) string { return (&results.Record{Family: family})
 // kind compares chips. Summaries that q does not ask for are left aside, and so
 // are interpreted ones, and peers but for the kind that shows them; a
 // *NoRowsError means that none remain.
-func Pictures(summaries []stats.Summary, q Request) ([]Picture, error) {
+func Pictures(summaries []stats.Summary, q Request) ([]figure.Picture, error) {
 	kind := q.Kind.row()
 	if kind.pictures == nil {
 		return nil, fmt.Errorf("unknown kind %q (known: %s)", q.Kind, list(Kinds()))
 	}
 	summaries = slices.DeleteFunc(slices.Clone(summaries), func(s stats.Summary) bool { return s.Interpreted() || s.Peer() && q.Kind != Peers })
-	var chips []string
+	wanted := slices.DeleteFunc(slices.Clone(summaries), func(s stats.Summary) bool { return !q.wants(&s) })
+	if len(wanted) == 0 {
+		return nil, &NoRowsError{q, Pairs(summaries)}
+	}
+	if n := len(distinct(wanted, func(s *stats.Summary) string { return s.Kernel })); n > maxKernels {
+		return nil, fmt.Errorf("%d kernels do not fit into the picture %s, at most %d do: choose some with --kernel", n, q.Kind, maxKernels)
+	}
 	chipOf := func(s *stats.Summary) string {
 		if kind.allChips {
 			return ""
 		}
 		return cmp.Or(s.Chip, s.Device)
 	}
-	for i := range summaries {
-		if s := &summaries[i]; q.wants(s) && !slices.Contains(chips, chipOf(s)) {
-			chips = append(chips, chipOf(s))
-		}
-	}
-	if chips == nil {
-		return nil, &NoRowsError{q, Pairs(summaries)}
-	}
-	if err := few(summaries, q); err != nil {
-		return nil, err
-	}
-	var pictures []Picture
+	var pictures []figure.Picture
+	_, onChip := grouped(summaries, chipOf)
+	chips := distinct(wanted, chipOf)
 	for _, chip := range chips {
 		var d data
-		for i := range summaries {
-			s := &summaries[i]
-			if chipOf(s) != chip {
-				continue
-			}
+		for _, s := range onChip[chip] {
 			if q.Family != "" && s.FamilyName() != q.Family {
 				continue
 			}
-			d.all = append(d.all, *s)
-			if q.wants(s) || s.Kernel == results.Baseline && s.DtypeA == q.Dtype {
-				d.asked = append(d.asked, *s)
+			d.all = append(d.all, s)
+			if q.wants(&s) || s.Kernel == results.Baseline && s.DtypeA == q.Dtype {
+				d.asked = append(d.asked, s)
 			}
 		}
 		made, err := kind.pictures(q, d)
@@ -171,7 +146,7 @@ func Pictures(summaries []stats.Summary, q Request) ([]Picture, error) {
 		}
 		for _, p := range made {
 			if len(chips) > 1 {
-				p.Head().Name += "_" + fileSafe(cmp.Or(chip, "unknown"))
+				p.Head().Name += "_" + figure.FileSafe(cmp.Or(chip, "unknown"))
 			}
 			pictures = append(pictures, p)
 		}
@@ -182,20 +157,6 @@ func Pictures(summaries []stats.Summary, q Request) ([]Picture, error) {
 // maxKernels is how many kernels a picture shows. Colours run out long before, and what
 // places labels takes time that grows with their square.
 const maxKernels = 500
-
-// few refuses what no picture can show.
-func few(summaries []stats.Summary, q Request) error {
-	kernels := map[string]bool{}
-	for i := range summaries {
-		if q.wants(&summaries[i]) {
-			kernels[summaries[i].Kernel] = true
-		}
-	}
-	if len(kernels) <= maxKernels {
-		return nil
-	}
-	return fmt.Errorf("%d kernels do not fit into the picture %s, at most %d do: choose some with --kernel", len(kernels), q.Kind, maxKernels)
-}
 
 // wants reports whether q asks for s.
 func (q Request) wants(s *stats.Summary) bool {
@@ -225,25 +186,5 @@ func fileName(q Request) string {
 	if word := familyWord(q.Family); word != "" {
 		what = word + "_" + what
 	}
-	return fileSafe("performance_" + what)
+	return figure.FileSafe("performance_" + what)
 }
-
-// fileSafe keeps what every file system takes in a name.
-func fileSafe(s string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-', r == '.':
-			return r
-		}
-		return '-'
-	}, s)
-	if len(s) <= maxName {
-		return s
-	}
-	sum := sha256.Sum256([]byte(s)) // tells apart what begins alike
-	return s[:maxName-9] + "-" + hex.EncodeToString(sum[:4])
-}
-
-// maxName is the longest name of a file without its ending, well below the 255 bytes
-// of file systems.
-const maxName = 120

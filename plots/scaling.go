@@ -4,15 +4,17 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"image/color"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
-	"matladder/stats"
-
+	"matladder/internal/words"
 	"matladder/machine/mesh"
+	"matladder/plots/figure"
 	"matladder/results"
+	"matladder/stats"
 )
 
 // scalingPictures shows products spread over a mesh: the rate of all devices together
@@ -20,15 +22,15 @@ import (
 // a picture of each product that the sweep has on several numbers of devices; strong
 // scaling is that product itself, weak scaling those with as many rows for each device
 // as it has on the most devices, which belong to both.
-func scalingPictures(q Request, d data) ([]Picture, error) {
-	var list []Picture
+func scalingPictures(q Request, d data) ([]figure.Picture, error) {
+	var list []figure.Picture
 	for i, g := range grownOf(d.asked) {
 		p, err := g.picture(q)
 		if err != nil {
 			return nil, err
 		}
 		if i > 0 {
-			p.Name += "_" + fileSafe(g.whole.Size())
+			p.Name += "_" + figure.FileSafe(g.whole.Size())
 		}
 		list = append(list, p)
 	}
@@ -58,19 +60,14 @@ func grownOf(summaries []stats.Summary) []grown {
 		return product{s.FamilyName(), s.Dtypes(), s.Batch, s.M, s.K, s.N, s.Quant, s.Activation, s.Options, s.DtypeAcc}
 	}
 	anyRows := func(p product) product { p.m = 0; return p }
-	spread, alike := map[product][]*stats.Summary{}, map[product][]*stats.Summary{} // alike but for M
-	var products []product
+	var meshed []*stats.Summary
 	for i := range summaries {
-		s := &summaries[i]
-		if s.Mesh == "" || s.Devices < 1 || s.M < 1 {
-			continue
+		if s := &summaries[i]; s.Mesh != "" && s.Devices >= 1 && s.M >= 1 {
+			meshed = append(meshed, s)
 		}
-		if spread[of(s)] == nil {
-			products = append(products, of(s))
-		}
-		spread[of(s)] = append(spread[of(s)], s)
-		alike[anyRows(of(s))] = append(alike[anyRows(of(s))], s)
 	}
+	products, spread := grouped(meshed, func(s **stats.Summary) product { return of(*s) })
+	_, alike := grouped(meshed, func(s **stats.Summary) product { return anyRows(of(*s)) }) // but for M
 	slices.SortStableFunc(products, func(a, b product) int {
 		return cmp.Compare(spread[b][0].Work(), spread[a][0].Work())
 	})
@@ -106,16 +103,16 @@ func grownOf(summaries []stats.Summary) []grown {
 	return list
 }
 
-func (g grown) picture(q Request) (*Panels, error) {
+func (g grown) picture(q Request) (*figure.Panels, error) {
 	all := slices.Concat(g.strong, g.weak)
 	if !slices.ContainsFunc(all, usable) {
 		return nil, fmt.Errorf("no product of %s on a mesh has a rate: %s", g.whole.Size(), failureOf(g.whole))
 	}
-	p := &Panels{Heading: headingOf(q, "Scaling of "+g.whole.Size(), all, false, hollow)}
+	p := &figure.Panels{Heading: headingOf(q, "Scaling of "+g.whole.Size(), all, false, hollow)}
 	top, bottom := 0.0, math.Inf(1)
-	var ticks []Tick
+	var ticks []figure.Tick
 	for _, s := range all {
-		ticks = append(ticks, Tick{Value: float64(s.Devices), Label: strconv.Itoa(s.Devices)})
+		ticks = append(ticks, figure.Tick{Value: float64(s.Devices), Label: strconv.Itoa(s.Devices)})
 		if usable(s) {
 			top, bottom = math.Max(top, s.Rate.Hi), math.Min(bottom, s.Rate.Lo)
 		}
@@ -124,72 +121,64 @@ func (g grown) picture(q Request) (*Panels, error) {
 		}
 	}
 	unit := rateUnit(top, g.whole.RateOf())
-	devices := powersAxis("devices", ticks)
-	together := Axis{Label: unit.Name + " of all devices together", Scale: Log, Min: bottom / 1.3, Max: top * 1.3, Unit: unit}
-	share := Axis{Label: "% of the peak of all devices", Scale: Linear, Max: 106, Unit: Unit{"%", 1}}
-	ways := waysToSpread(all)
+	devices, ways := figure.Powers("devices", ticks), waysToSpread(all)
 	rows := strconv.FormatFloat(float64(g.whole.M)/float64(g.whole.Devices), 'f', -1, 64)
-	panels := func(y Axis, of func(*stats.Summary) stats.Estimate, roof func(*stats.Summary) float64) []Panel {
-		return []Panel{
-			scalingPanel("strong: the same product on more devices", devices, y, g.strong, ways, of, roof),
-			scalingPanel("weak: "+rows+" rows for each device", devices, y, g.weak, ways, of, roof),
-		}
+	add := func(y figure.Axis, of func(*stats.Summary) stats.Estimate, roof func(*stats.Summary) float64) {
+		strong := figure.Panel{Title: "strong: the same product on more devices", X: devices, Y: y}
+		weak := figure.Panel{Title: "weak: " + rows + " rows for each device", X: devices, Y: y}
+		fillScaling(&strong, g.strong, ways, of, roof)
+		fillScaling(&weak, g.weak, ways, of, roof)
+		p.Rows = append(p.Rows, []figure.Panel{strong, weak})
 	}
-	p.Rows = [][]Panel{panels(together, func(s *stats.Summary) stats.Estimate { return s.Rate }, (*stats.Summary).Roof)}
+	add(figure.Axis{Label: unit.Name + " of all devices together", Scale: figure.Log, Min: bottom / 1.3, Max: top * 1.3, Unit: unit},
+		func(s *stats.Summary) stats.Estimate { return s.Rate }, (*stats.Summary).Roof)
 	if slices.ContainsFunc(all, func(s *stats.Summary) bool { return usable(s) && drawn(s.PercentOfPeak) }) {
-		whole := func(s *stats.Summary) float64 {
-			if drawable(s.Roof()) {
-				return 100
-			}
-			return 0
-		}
-		p.Rows = append(p.Rows, panels(share, func(s *stats.Summary) stats.Estimate { return s.PercentOfPeak }, whole))
+		add(figure.Axis{Label: "% of the peak of all devices", Max: 106, Unit: percent},
+			func(s *stats.Summary) stats.Estimate { return s.PercentOfPeak }, func(s *stats.Summary) float64 {
+				if drawable(s.Roof()) {
+					return 100
+				}
+				return 0
+			})
 	}
 	p.Subtitle = append([]string{p.Subtitle[0]}, wordsOfScaling(all)...)
-	if hidden := covered(p.Rows[0], ways); hidden != nil {
-		p.Subtitle = append(p.Subtitle, "nearly equal, one drawn over the other: "+strings.Join(hidden, ", "))
-	}
+	sayCovered(p, p.Rows[0], ways)
 	return p, nil
 }
 
-// scalingPanel draws one kind of scaling. roof is the most that the devices could do.
-func scalingPanel(title string, x, y Axis, summaries []*stats.Summary, ways []way,
-	of func(*stats.Summary) stats.Estimate, roof func(*stats.Summary) float64) Panel {
-	p := Panel{Title: title, X: x, Y: y}
+// fillScaling draws one kind of scaling. roof is the most that the devices could do.
+func fillScaling(p *figure.Panel, summaries []*stats.Summary, ways []way, of func(*stats.Summary) stats.Estimate, roof func(*stats.Summary) float64) {
 	for _, w := range ways {
-		s := Series{Label: w.label, Kernel: w.kernel, Shape: w.shape, Hue: w.hue, Predicted: w.mode == results.Predicted}
+		s := figure.Series{Label: w.label, Shape: w.shape, Color: w.color, Predicted: w.mode == results.Predicted}
 		for _, sum := range w.fastest(summaries) {
 			if v := of(sum); usable(sum) && drawn(v) {
-				s.Points = append(s.Points, Point{X: float64(sum.Devices), Y: v.Median, Lo: v.Lo, Hi: v.Hi, Rough: !sum.Rate.Holds()})
+				pt := pointOf(float64(sum.Devices), v)
+				pt.Rough = !sum.Rate.Holds()
+				s.Points = append(s.Points, pt)
 			} else {
-				s.Failures = append(s.Failures, Failure{float64(sum.Devices), failureOf(sum)})
+				s.Failures = append(s.Failures, failed(float64(sum.Devices), sum))
 			}
 		}
-		s.sort()
-		if len(s.Points) > 0 {
-			p.Series = append(p.Series, s)
-		}
+		p.Add(s)
 	}
-	at := map[int]bool{}
 	for _, s := range summaries {
-		if v := roof(s); !at[s.Devices] && drawable(v) {
-			at[s.Devices] = true
-			p.Guide = append(p.Guide, Point{X: float64(s.Devices), Y: v})
+		x, y := float64(s.Devices), roof(s)
+		if drawable(y) && !slices.ContainsFunc(p.Guide, func(pt figure.Point) bool { return pt.X == x }) {
+			p.Guide = append(p.Guide, figure.Point{X: x, Y: y})
 		}
 	}
-	slices.SortFunc(p.Guide, func(a, b Point) int { return cmp.Compare(a.X, b.X) })
+	slices.SortFunc(p.Guide, func(a, b figure.Point) int { return cmp.Compare(a.X, b.X) })
 	p.GuideWords = "ideal: the peak of every device"
 	if len(p.Series) == 0 {
 		p.Note = "no such rows"
 	}
-	return p
 }
 
-// covered names the pairs of ways whose points lie on each other in all panels.
-func covered(panels []Panel, ways []way) []string {
+// sayCovered names the pairs of ways whose points lie on each other in all panels.
+func sayCovered(p *figure.Panels, panels []figure.Panel, ways []way) {
 	const near = 0.02
-	of := func(p Panel, label string) []Point {
-		if at := slices.IndexFunc(p.Series, func(s Series) bool { return s.Label == label }); at >= 0 {
+	of := func(p figure.Panel, label string) []figure.Point {
+		if at := slices.IndexFunc(p.Series, func(s figure.Series) bool { return s.Label == label }); at >= 0 {
 			return p.Series[at].Points
 		}
 		return nil
@@ -201,14 +190,16 @@ func covered(panels []Panel, ways []way) []string {
 			for _, p := range panels {
 				a, b := of(p, w.label), of(p, o.label)
 				points += len(a)
-				same = same && slices.EqualFunc(a, b, func(a, b Point) bool { return a.X == b.X && math.Abs(a.Y-b.Y) < near*b.Y })
+				same = same && slices.EqualFunc(a, b, func(a, b figure.Point) bool { return a.X == b.X && math.Abs(a.Y-b.Y) < near*b.Y })
 			}
 			if same && points > 0 {
 				names = append(names, w.name+" and "+o.name)
 			}
 		}
 	}
-	return names
+	if names != nil {
+		p.Subtitle = append(p.Subtitle, "nearly equal, one drawn over the other: "+strings.Join(names, ", "))
+	}
 }
 
 // A way is how a kernel spreads a product: a line of the picture.
@@ -216,7 +207,7 @@ type way struct {
 	kernel, variant string
 	mode            results.Mode
 	name, label     string // the label has what it does, too
-	hue             Hue
+	color           color.NRGBA
 	shape           int
 }
 
@@ -229,22 +220,16 @@ func waysToSpread(summaries []*stats.Summary) []way {
 	several := false
 	for _, s := range summaries {
 		several = several || s.Kernel != summaries[0].Kernel || s.Mode != summaries[0].Mode
-		w := way{kernel: s.Kernel, variant: s.Variant, mode: s.Mode}
-		if !slices.Contains(list, w) {
-			list = append(list, w)
-		}
+		list = adding(list, way{kernel: s.Kernel, variant: s.Variant, mode: s.Mode})
 	}
 	slices.SortStableFunc(list, func(a, b way) int {
 		return cmp.Or(cmp.Compare(uint(known(a.variant)), uint(known(b.variant))), // unknown ones last
 			strings.Compare(a.variant, b.variant), stats.CompareKernels(a.kernel, b.kernel), strings.Compare(string(a.mode), string(b.mode)))
 	})
-	hues := map[string]Hue{}
+	variants := distinct(list, func(w *way) string { return w.variant })
 	for i := range list {
 		w := &list[i]
-		if hues[w.variant] == 0 {
-			hues[w.variant] = Hue(len(hues)%len(hueColor) + 1)
-		}
-		w.hue, w.shape = hues[w.variant], i
+		w.color, w.shape = wayColor[slices.Index(variants, w.variant)%len(wayColor)], i
 		w.name = cmp.Or(w.variant, w.kernel)
 		if several {
 			w.name = strings.Join([]string{w.kernel, w.variant, string(w.mode)}, " ")
@@ -259,23 +244,19 @@ func waysToSpread(summaries []*stats.Summary) []way {
 
 // fastest returns the way's summaries, of each number of devices that of the fastest mesh.
 func (w way) fastest(summaries []*stats.Summary) []*stats.Summary {
-	at := map[int]*stats.Summary{}
-	var list []int
-	for _, s := range summaries {
-		if s.Kernel != w.kernel || s.Variant != w.variant || s.Mode != w.mode {
-			continue
+	of := slices.DeleteFunc(slices.Clone(summaries), func(s *stats.Summary) bool {
+		return s.Kernel != w.kernel || s.Variant != w.variant || s.Mode != w.mode
+	})
+	rate := func(s *stats.Summary) float64 {
+		if usable(s) {
+			return s.Rate.Median
 		}
-		old := at[s.Devices]
-		if old == nil {
-			list = append(list, s.Devices)
-		}
-		if old == nil || usable(s) && (!usable(old) || s.Rate.Median > old.Rate.Median) {
-			at[s.Devices] = s
-		}
+		return 0
 	}
+	numbers, on := grouped(of, func(s **stats.Summary) int { return (*s).Devices })
 	var fastest []*stats.Summary
-	for _, n := range list {
-		fastest = append(fastest, at[n])
+	for _, n := range numbers {
+		fastest = append(fastest, slices.MaxFunc(on[n], func(a, b *stats.Summary) int { return cmp.Compare(rate(a), rate(b)) }))
 	}
 	return fastest
 }
@@ -291,8 +272,8 @@ func wordsOfScaling(summaries []*stats.Summary) []string {
 		meshes[s.Devices] = s.Mesh
 		predicted = predicted || s.Mode == results.Predicted
 		measured = measured || s.Mode == results.Measured
-		if text := fmt.Sprintf("%s of %s on %d: %s", s.Variant, s.Size(), s.Devices, failureOf(s)); !usable(s) && !slices.Contains(failed, text) {
-			failed = append(failed, text)
+		if !usable(s) {
+			failed = adding(failed, fmt.Sprintf("%s of %s on %d: %s", s.Variant, s.Size(), s.Devices, failureOf(s)))
 		}
 	}
 	if measured {
@@ -308,12 +289,7 @@ func wordsOfScaling(summaries []*stats.Summary) []string {
 		lines = append(lines, "of several meshes of as many devices the fastest is shown")
 	}
 	if len(failed) > 0 {
-		const named = 3
-		text := "no point: " + strings.Join(failed[:min(named, len(failed))], ", ")
-		if more := len(failed) - named; more > 0 {
-			text += fmt.Sprintf(" and %d more", more)
-		}
-		lines = append(lines, text)
+		lines = append(lines, "no point: "+words.First(failed, 3, ", "))
 	}
 	if text := sources(summaries); text != "" {
 		lines = append(lines, text)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"matladder/plots/figure"
 	"matladder/stats"
 
 	"github.com/google/go-cmp/cmp"
@@ -47,7 +48,7 @@ func spreadRows() []results.Record {
 	return rows
 }
 
-func scalingPictureOf(t *testing.T, rows []results.Record) []Picture {
+func scalingPictureOf(t *testing.T, rows []results.Record) []figure.Picture {
 	t.Helper()
 	list, err := Pictures(stats.Summarize(rows), Request{Kind: Scaling, Dtype: "bfloat16"})
 	if err != nil {
@@ -57,7 +58,7 @@ func scalingPictureOf(t *testing.T, rows []results.Record) []Picture {
 }
 
 // placesOf are the devices and rates in TFLOP/s of a series, "-" for one that is not there.
-func placesOf(p Panel, name string) string {
+func placesOf(p figure.Panel, name string) string {
 	for _, s := range p.Series {
 		if strings.HasPrefix(s.Label, name+":") {
 			var text []string
@@ -80,7 +81,7 @@ func TestScaling(t *testing.T) {
 	if len(list) != 1 {
 		t.Fatalf("%d pictures", len(list))
 	}
-	p := list[0].(*Panels)
+	p := list[0].(*figure.Panels)
 	strong, weak := p.Rows[0][0], p.Rows[0][1]
 	got := map[string]string{}
 	for _, name := range []string{"split", "gather", "scatter", "reduce"} {
@@ -95,7 +96,7 @@ func TestScaling(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("strong / weak: -want +got:\n%s", diff)
 	}
-	for _, g := range []Panel{strong, weak} {
+	for _, g := range []figure.Panel{strong, weak} {
 		if len(g.Guide) != 3 || g.Guide[2].X != 16 || math.Abs(g.Guide[2].Y-16e12) > 1 {
 			t.Errorf("%s: the ideal is %+v", g.Title, g.Guide)
 		}
@@ -132,7 +133,7 @@ func TestScaling_Part(t *testing.T) {
 		notes string
 	}{"strong": {strong, " no such rows"}, "weak": {weak, "no such rows "}} {
 		list := scalingPictureOf(t, c.rows)
-		row := list[0].(*Panels).Rows[0]
+		row := list[0].(*figure.Panels).Rows[0]
 		if len(list) != 1 || row[0].Note+" "+row[1].Note != c.notes {
 			t.Errorf("%s: %d pictures, notes %q, %q", name, len(list), row[0].Note, row[1].Note)
 		}

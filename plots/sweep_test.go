@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"matladder/plots/figure"
 	"matladder/stats"
 
 	"gonum.org/v1/plot/vg"
@@ -91,7 +92,7 @@ func TestLayout_Sweep(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if rows, ok := pictures[0].(*Rows); !ok || len(rows.Rows) != 2*sizes {
+				if rows, ok := pictures[0].(*figure.Rows); !ok || len(rows.Rows) != 2*sizes {
 					t.Errorf("%d machines: %d pictures, %T", 2*sizes, len(pictures), pictures[0])
 				}
 				checkTexts(t, fmt.Sprintf("%d machines", 2*sizes), pictures[0])
@@ -101,20 +102,20 @@ func TestLayout_Sweep(t *testing.T) {
 }
 
 // checkTexts reports texts that leave the page or lie on each other.
-func checkTexts(t *testing.T, name string, p Picture) {
+func checkTexts(t *testing.T, name string, p figure.Picture) {
 	t.Helper()
 	var page vg.Rectangle
-	page.Max.X, page.Max.Y = p.Size()
+	page.Max.X, page.Max.Y = figure.Size(p)
 	words, _ := lie(p)
 	if len(words) < 6 {
 		t.Errorf("%s: only %d texts", name, len(words))
 	}
 	for i, w := range words {
-		if !inside(w.box, page) {
+		if !figure.Inside(w.box, page) {
 			t.Errorf("%s: %q leaves the page: %v", name, w.text, w.box)
 		}
 		for _, o := range words[:i] {
-			if meets(w.box, o.box) {
+			if figure.Meets(w.box, o.box) {
 				t.Errorf("%s: %q and %q overlap", name, w.text, o.text)
 			}
 		}

@@ -1,14 +1,15 @@
 package plots
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
-	"matladder/stats"
-
+	"matladder/internal/words"
 	"matladder/model"
+	"matladder/plots/figure"
 	"matladder/results"
+	"matladder/stats"
 )
 
 // A StepModel tells what one grid step of a point takes on its device. Its error
@@ -20,45 +21,58 @@ type StepModel interface {
 // waterfallPictures shows one grid step of each kernel, with its fastest blocks at
 // the largest size that most have: what the step model says it is made of, and the
 // measured time of a launch over its steps.
-func waterfallPictures(q Request, d data) ([]Picture, error) {
+func waterfallPictures(q Request, d data) ([]figure.Picture, error) {
 	best := slices.DeleteFunc(stats.Best(d.asked), func(s stats.Summary) bool {
 		return s.Kernel == results.Baseline || !usable(&s) || s.GridSteps < 1
 	})
 	if len(best) == 0 {
 		return nil, fmt.Errorf("no row of %s has a time and grid_steps: a waterfall needs both", q.Dtype)
 	}
-	size := commonSizeOfKernels(best)
-	var shown []*stats.Summary
-	var curves []*curve
+	size := commonSize(best, func(s *stats.Summary) string { return s.Kernel })
+	curves := slices.DeleteFunc(curvesOf(best, false), func(c *curve) bool { return c.at[size] == nil })
 	again := false // a kernel is shown more than once
-	for _, c := range curvesOf(best, false) {
-		if s := c.at[size]; s != nil {
-			again = again || len(shown) > 0 && shown[len(shown)-1].Kernel == s.Kernel
-			shown, curves = append(shown, s), append(curves, c)
-		}
+	var shown []*stats.Summary
+	for i, c := range curves {
+		again = again || i > 0 && shown[i-1].Kernel == c.kernel
+		shown = append(shown, c.at[size])
 	}
 	names := labels(curves, true)
-	w := &Steps{Heading: headingOf(q, "One grid step at size "+size, shown, true, "")}
+	w := &figure.Breakdowns{Heading: headingOf(q, "One grid step at size "+size, shown, true, ""), Beside: true,
+		Room: []string{"measured", "predicted", "step model"}}
 	modelled := false
 	for i, s := range shown {
-		bars := StepBars{Label: s.Kernel, Kernel: s.Kernel, Predicted: s.Mode == results.Predicted,
-			Total: s.Time.Median / float64(s.GridSteps), Steps: s.GridSteps}
+		step := figure.Whole{Title: s.Kernel, Color: figure.TextColor(kernelColor(s.Kernel)), About: fmt.Sprintf("%d %s", s.GridSteps, words.Plural("step", int(s.GridSteps)))}
 		if again {
-			bars.Label = names[i]
+			step.Title = names[i]
 		}
 		if blocks := choiceOf(s); blocks.volume() > 0 {
-			bars.Blocks = blocks.name()
+			step.About = blocks.name() + ", " + step.About
 		}
-		t, err := stepOf(q.Model, s)
+		bar := func(name string, from, length float64, fill figure.Fill) {
+			// A file may say that a peak is 5e-324: what no machine takes is left out.
+			if (length == 0 || drawable(length)) && (from == 0 || drawable(from)) {
+				step.Parts = append(step.Parts, figure.Part{Name: name, Words: stats.FormatSeconds(length),
+					Spans: []figure.Span{{From: from, Length: length, Color: kernelColor(s.Kernel), Fill: fill}}})
+			}
+		}
+		steps := s.GridSteps
+		err := errors.New("no step model")
+		var t model.Time
+		if q.Model != nil {
+			t, err = q.Model.Step(s)
+		}
 		if err == nil {
-			bars.Total = s.Time.Median / float64(max(t.Steps, 1))
-			bars.parts(t)
-			modelled = true
+			modelled, steps = true, max(t.Steps, 1)
+			modelParts(t, s.Time.Median/float64(steps), bar)
 		} else {
-			bars.limits(s)
+			limits(s, bar)
 		}
-		bars.bounded()
-		w.Kernels = append(w.Kernels, bars)
+		if s.Mode == results.Predicted {
+			bar("predicted", 0, s.Time.Median/float64(steps), figure.Hollow)
+		} else {
+			bar("measured", 0, s.Time.Median/float64(steps), figure.Solid)
+		}
+		w.Wholes = append(w.Wholes, step)
 	}
 	w.Subtitle[1] = "each kernel on a scale of its own · the last bar: time of a launch over its steps"
 	if modelled {
@@ -67,33 +81,7 @@ func waterfallPictures(q Request, d data) ([]Picture, error) {
 	} else {
 		w.Subtitle = append(w.Subtitle, "dashed: what copying at the full bandwidth and computing at the peak would take; the overhead of a step is not known of this device")
 	}
-	return []Picture{w}, nil
-}
-
-func stepOf(m StepModel, s *stats.Summary) (model.Time, error) {
-	if m == nil {
-		return model.Time{}, fmt.Errorf("no step model")
-	}
-	return m.Step(s)
-}
-
-// commonSizeOfKernels returns the largest size that most kernels have.
-func commonSizeOfKernels(summaries []stats.Summary) string {
-	kernels, work := map[string]map[string]bool{}, map[string]float64{}
-	for _, s := range summaries {
-		if kernels[s.Size()] == nil {
-			kernels[s.Size()] = map[string]bool{}
-		}
-		kernels[s.Size()][s.Kernel] = true
-		work[s.Size()] = s.Work()
-	}
-	best := ""
-	for size := range kernels {
-		if best == "" || cmp.Or(cmp.Compare(len(kernels[size]), len(kernels[best])), cmp.Compare(work[size], work[best]), cmp.Compare(size, best)) > 0 {
-			best = size
-		}
-	}
-	return best
+	return []figure.Picture{w}, nil
 }
 
 // computeAtPeak names what the products of a step take at the device's peak. A
@@ -101,37 +89,29 @@ func commonSizeOfKernels(summaries []stats.Summary) string {
 // with small blocks; no row says how long.
 const computeAtPeak = "compute at peak"
 
-// parts are the bars of the step model: the overhead, behind it copying and
+// modelParts are the bars of the step model: the overhead, behind it copying and
 // computing side by side, then the part of the first and last blocks, which
-// overlap with nothing.
-func (b *StepBars) parts(t model.Time) {
-	b.Parts = []StepPart{
-		{"overhead", 0, t.Overhead},
-		{"copy", t.Overhead, t.Transfer},
-		{computeAtPeak, t.Overhead, t.Compute},
-	}
+// overlap with nothing, and all of it.
+func modelParts(t model.Time, total float64, bar func(name string, from, length float64, fill figure.Fill)) {
+	bar("overhead", 0, t.Overhead, figure.Hollow)
+	bar("copy", t.Overhead, t.Transfer, figure.Hollow)
+	bar(computeAtPeak, t.Overhead, t.Compute, figure.Hollow)
 	const worth = 0.002 // of the total: below it there is nothing to see
-	if edges := t.Edges / float64(max(t.Steps, 1)); edges > worth*b.Total {
-		b.Parts = append(b.Parts, StepPart{"first and last blocks", t.Step, edges})
+	if edges := t.Edges / float64(max(t.Steps, 1)); edges > worth*total {
+		bar("first and last blocks", t.Step, edges, figure.Hollow)
 	}
-	b.Model = t.Seconds / float64(max(t.Steps, 1))
-}
-
-// bounded leaves out what no machine takes: a file may say that a peak is 5e-324.
-func (b *StepBars) bounded() {
-	b.Parts = slices.DeleteFunc(b.Parts, func(p StepPart) bool { return p.Length != 0 && !drawable(p.Length) || p.From != 0 && !drawable(p.From) })
-	if !drawable(b.Model) {
-		b.Model = 0
+	if all := t.Seconds / float64(max(t.Steps, 1)); all > 0 {
+		bar("step model", 0, all, figure.Hollow)
 	}
 }
 
 // limits are the bars where the device has no step model: the roofs, each alone.
-func (b *StepBars) limits(s *stats.Summary) {
+func limits(s *stats.Summary, bar func(name string, from, length float64, fill figure.Fill)) {
 	steps := float64(s.GridSteps)
 	if s.Bandwidth > 0 && s.BytesMoved > 0 {
-		b.Parts = append(b.Parts, StepPart{"copy", 0, float64(s.BytesMoved) / steps / s.Bandwidth})
+		bar("copy", 0, float64(s.BytesMoved)/steps/s.Bandwidth, figure.Hollow)
 	}
 	if work := s.Work(); work > 0 && s.PeakFLOPs > 0 && s.Figure != results.PerBytes {
-		b.Parts = append(b.Parts, StepPart{computeAtPeak, 0, work / steps / s.PeakFLOPs})
+		bar(computeAtPeak, 0, work/steps/s.PeakFLOPs, figure.Hollow)
 	}
 }

@@ -216,7 +216,7 @@ func figures(unit string, divisor float64, roof string) []ladderColumn {
 		if !e.Known() {
 			return ""
 		}
-		return rough(e) + FormatFigure(e.Median*factor) + suffix
+		return rough(e) + words.Figure(e.Median*factor) + suffix
 	}
 	return []ladderColumn{
 		blocksColumn, paramsColumn, sizeColumn,

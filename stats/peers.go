@@ -128,7 +128,7 @@ func (c Contest) cell(name string, divisor float64) string {
 		switch {
 		case contender(s) != name:
 		case s.usable():
-			return FormatFigure(s.Rate.Median / divisor)
+			return words.Figure(s.Rate.Median / divisor)
 		default:
 			return s.took()
 		}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"matladder/internal/words"
 	"matladder/results"
 
 	"golang.org/x/perf/benchfmt"
@@ -144,8 +145,8 @@ func TestFormat(t *testing.T) {
 		0: "0", 9.999: "10.0", 0.1234: "0.123", 1234.5: "1234", 99.95: "100", 5e-5: "0.0000500", -2.5: "-2.50", 1: "1.00",
 		6.25e14: "625000000000000", 6.25e307: "6.25e+307", -6.25e-307: "-6.25e-307",
 	} {
-		if got := FormatFigure(v); got != want {
-			t.Errorf("FormatFigure(%v) = %s, want %s", v, got, want)
+		if got := words.Figure(v); got != want {
+			t.Errorf("words.Figure(%v) = %s, want %s", v, got, want)
 		}
 	}
 	for v, want := range map[float64]string{

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"matladder/internal/words"
 	"matladder/results"
 )
 
@@ -17,29 +18,10 @@ func FormatSeconds(s float64) string {
 	}{{"s", 1}, {"ms", 1e-3}, {"µs", 1e-6}} {
 		// 0.9995 and not 1: what rounds to 1000 of a unit is 1 of the next.
 		if math.Abs(s) >= 0.9995*u.size {
-			return FormatFigure(s/u.size) + " " + u.name
+			return words.Figure(s/u.size) + " " + u.name
 		}
 	}
-	return FormatFigure(s/1e-9) + " ns"
-}
-
-// FormatFigure writes v with three significant digits and, unless it is far beyond
-// what can be measured, without an exponent; of whole numbers above 1000 it keeps all
-// digits.
-func FormatFigure(v float64) string {
-	if v == 0 {
-		return "0"
-	}
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return "?"
-	}
-	text := strconv.FormatFloat(v, 'e', 2, 64) // rounds first: 9.999 has one digit less
-	exponent, _ := strconv.Atoi(text[strings.IndexByte(text, 'e')+1:])
-	if exponent < -9 || exponent > 15 {
-		return text
-	}
-	digits := 2 - exponent
-	return strconv.FormatFloat(v, 'f', max(digits, 0), 64)
+	return words.Figure(s/1e-9) + " ns"
 }
 
 // formatError writes an error, which may be tiny, with two digits.
@@ -68,5 +50,5 @@ func FormatMemory(bytes int64) string {
 	case v >= 1024:
 		v, unit = v/1024, " GiB"
 	}
-	return FormatFigure(v) + unit
+	return words.Figure(v) + unit
 }

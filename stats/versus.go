@@ -54,7 +54,7 @@ func versus(list []Comparison) Ladder {
 		section.dropEmpty("runs")
 		l.Sections = append(l.Sections, section)
 		if mean, n := GeoMean(group); n > 0 {
-			l.Notes = append(l.Notes, fmt.Sprintf("%s: geometric mean of %d %s %s", title, n, words.Plural("ratio", n), FormatFigure(mean)))
+			l.Notes = append(l.Notes, fmt.Sprintf("%s: geometric mean of %d %s %s", title, n, words.Plural("ratio", n), words.Figure(mean)))
 		}
 	}
 	l.Notes = append(l.Notes, versusNotes(list)...)
@@ -169,12 +169,12 @@ func (c *Comparison) cells() []string {
 		old, new = FormatSeconds(c.OldSeconds), FormatSeconds(c.NewSeconds)
 	}
 	if c.Ratio.Known() {
-		ratio = FormatFigure(c.Ratio.Median)
+		ratio = words.Figure(c.Ratio.Median)
 		if c.Rough {
 			ratio = roughMark + ratio
 		}
 		if c.Ratio.Sure() && c.New.Mode == results.Measured {
-			interval = FormatFigure(c.Ratio.Lo) + " to " + FormatFigure(c.Ratio.Hi)
+			interval = words.Figure(c.Ratio.Lo) + " to " + words.Figure(c.Ratio.Hi)
 		}
 	}
 	if c.Samples[0]+c.Samples[1] > 0 {

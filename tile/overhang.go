@@ -40,16 +40,22 @@ func allDims(s edgeSets, rank int) [][]Edge {
 	return s
 }
 
+// Contracted returns the dimensions of its two operands over which a Dot contracts.
+func (e *Expr) Contracted() (a, b int) {
+	a, b = 1, 0
+	if e.TransA {
+		a = 0
+	}
+	if e.TransB {
+		b = 1
+	}
+	return a, b
+}
+
 // Contraction returns the edges along which a Dot masks: those of either operand
 // along the dimension it contracts over, less what others cover.
 func (o *OverhangInfo) Contraction(dot *Expr) []Edge {
-	a, b := 1, 0
-	if dot.TransA {
-		a = 0
-	}
-	if dot.TransB {
-		b = 1
-	}
+	a, b := dot.Contracted()
 	all := unionEdges(o.edges(dot.Args[0]).of(a), o.edges(dot.Args[1]).of(b))
 	var out []Edge
 	for _, plain := range []bool{true, false} {

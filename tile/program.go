@@ -98,6 +98,15 @@ func (p *Program) RefsOf(kind RefKind) []*Ref {
 // Walk calls f on every statement, outer ones first.
 func (p *Program) Walk(f func(*Stmt)) { walkStmts(p.Body, f) }
 
+// WalkExprs calls f on every expression of every statement, in the order of Walk.
+func (p *Program) WalkExprs(f func(*Stmt, *Expr)) {
+	p.Walk(func(s *Stmt) {
+		if s.Value != nil {
+			WalkExpr(s.Value, func(e *Expr) { f(s, e) })
+		}
+	})
+}
+
 func walkStmts(body []*Stmt, f func(*Stmt)) {
 	for _, s := range body {
 		f(s)

@@ -102,6 +102,15 @@ func (r *Ref) BlockSize(i int) int {
 	return r.Block[i]
 }
 
+// BlockSizes are those of all dimensions.
+func (r *Ref) BlockSizes() []int {
+	dims := make([]int, len(r.Block))
+	for i := range dims {
+		dims[i] = r.BlockSize(i)
+	}
+	return dims
+}
+
 // Step returns how many elements further the next block begins along dimension i of the
 // array: the block's extent, unless blocks overlap.
 func (r *Ref) Step(i int) int {

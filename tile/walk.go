@@ -1,5 +1,7 @@
 package tile
 
+import "slices"
+
 // WalkExpr calls f on e and every expression inside it, operands first, each
 // once even if it is shared.
 func WalkExpr(e *Expr, f func(*Expr)) {
@@ -44,6 +46,11 @@ func (s *exprSet) add(e *Expr) bool {
 	}
 	s.many[e] = struct{}{}
 	return true
+}
+
+// Writes reports whether statements, or those inside of them, write r.
+func Writes(body []*Stmt, r *Ref) bool {
+	return slices.ContainsFunc(body, func(s *Stmt) bool { return s.Ref == r || Writes(s.Body, r) })
 }
 
 // Loads reports whether e reads r.

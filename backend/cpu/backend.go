@@ -55,10 +55,11 @@ type Options struct {
 	// written, if so.
 	Probing func(file string, unwritable error)
 
-	passes   int   // of probes; 0 for probePasses
-	giveWay  bool  // workers that wait leave their processors to others
-	nominal  bool  // decide by nominal figures, so that a program has the same plan everywhere
-	ownBytes int64 // what all workers together keep for themselves; 0 for defaultOwnBytes
+	brief    bool                            // measure once what is measured several times
+	measured func(measurements) measurements // in place of all probes; nil for those
+	giveWay  bool                            // workers that wait leave their processors to others
+	nominal  bool                            // decide by nominal figures, so that a program has the same plan everywhere
+	ownBytes int64                           // what all workers together keep for themselves; 0 for defaultOwnBytes
 }
 
 // Backend is the cores of this machine.

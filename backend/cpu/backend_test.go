@@ -94,7 +94,7 @@ func TestProbe(t *testing.T) {
 	for _, name := range []string{"XDG_CACHE_HOME", "HOME", "LocalAppData"} {
 		t.Setenv(name, dir)
 	}
-	b, err := Open(Options{Threads: 1, passes: 1})
+	b, err := Open(Options{Threads: 1, brief: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestProbe(t *testing.T) {
 	}
 	kept.ControlCompute, kept.ControlMemory = 1e-12, 1e-12 // or the machine may be faster by now, and measure anew
 	kept.write(m.file())
-	again, err := Open(Options{Threads: 1, passes: 1})
+	again, err := Open(Options{Threads: 1, brief: true})
 	if err != nil {
 		t.Fatal(err)
 	}

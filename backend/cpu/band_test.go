@@ -141,7 +141,7 @@ func TestBand(t *testing.T) {
 		if len(isa.Missing()) > 0 {
 			continue
 		}
-		bands, count := 0, 60/thorough.OneIn(1, 3, 23)
+		bands, count := 0, 60/thorough.OneIn(1, 5, 23)
 		for seed := range uint64(count) {
 			rng := rand.New(rand.NewPCG(seed, 9))
 			d := []tile.Dtype{tile.Float32, tile.BFloat16}[rng.IntN(2)]

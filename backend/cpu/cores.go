@@ -31,9 +31,13 @@ func (b *Backend) measureCores(ctx context.Context, bandwidth float64) *machine.
 	}
 	b.measureSharing(ctx, c)
 	thin := kernels.Thin()
-	c.Rates[tile.Float32] = rateOf(ctx, b.options.Threads, kernels.Float32, thin.Float32)
-	c.Rates[tile.BFloat16] = rateOf(ctx, b.options.Threads, kernels.BFloat16, thin.BFloat16)
-	c.Rates[tile.Int8] = rateOf(ctx, b.options.Threads, kernels.Int8, thin.Int8)
+	rows := []int{4, 8, 12, 16, 24, 32, 48, 64, 96, gemm.MostRead}
+	if b.options.brief {
+		rows = rows[:2]
+	}
+	c.Rates[tile.Float32] = rateOf(ctx, b.options.Threads, rows, kernels.Float32, thin.Float32)
+	c.Rates[tile.BFloat16] = rateOf(ctx, b.options.Threads, rows, kernels.BFloat16, thin.BFloat16)
+	c.Rates[tile.Int8] = rateOf(ctx, b.options.Threads, rows, kernels.Int8, thin.Int8)
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -41,11 +45,11 @@ func (b *Backend) measureCores(ctx context.Context, bandwidth float64) *machine.
 }
 
 // rateOf is the rate of a path, with as many threads in use as share memory; thin is the
-// one that reads B in place for few rows of A.
-func rateOf[S gemm.Source, C gemm.Sum](ctx context.Context, threads int, p, thin *gemm.Path[S, C]) machine.ProductRate {
+// one that reads B in place for few rows of A, which is tried for some numbers of rows.
+func rateOf[S gemm.Source, C gemm.Sum](ctx context.Context, threads int, rows []int, p, thin *gemm.Path[S, C]) machine.ProductRate {
 	r := timing.RateOf(ctx, p, threads)
 	x := machine.ProductRate{
-		Rows: p.MR, Columns: p.NR, Depth: p.KU, Few: p.FewColumns(), FLOPs: r.FLOPs, Fetch: r.Fetch, PackA: r.PackA, PackB: r.PackB, Direct: unpackedRows(threads, p, thin),
+		Rows: p.MR, Columns: p.NR, Depth: p.KU, Few: p.FewColumns(), FLOPs: r.FLOPs, Fetch: r.Fetch, PackA: r.PackA, PackB: r.PackB, Direct: unpackedRows(threads, rows, p, thin),
 	}
 	if p.ReadsA(p.KU) {
 		if x.InPlace = passes.RowsColumns; p.Words > 1 { // on tiles, for any number of columns
@@ -56,11 +60,11 @@ func rateOf[S gemm.Source, C gemm.Sum](ctx context.Context, threads int, p, thin
 }
 
 // unpackedRows is up to how many rows of A some way to read B is cheaper than to pack it.
-func unpackedRows[S gemm.Source, C gemm.Sum](threads int, p, thin *gemm.Path[S, C]) int {
+func unpackedRows[S gemm.Source, C gemm.Sum](threads int, tried []int, p, thin *gemm.Path[S, C]) int {
 	const apart = 4096 // bytes, as rows of many matrices are
 	bytes := int64(4 * threads * max(probe.Host().L2, 512<<10))
 	most := 0
-	for _, rows := range []int{4, 8, 12, 16, 24, 32, 48, 64, 96, gemm.MostRead} {
+	for _, rows := range tried {
 		packed := timing.ReadCosts(p, threads, rows, bytes, apart, 0)[gemm.ReadPacked]
 		cheaper := false
 		for read, c := range timing.ReadCosts(thin, threads, rows, bytes, apart, 0) {
@@ -78,32 +82,35 @@ func unpackedRows[S gemm.Source, C gemm.Sum](threads int, p, thin *gemm.Path[S, 
 const probeTime = 2 * time.Millisecond
 
 // emptyLaunch is the seconds of a launch in which each of some workers has one program,
-// of hardly anything, beside what that program takes.
-func (b *Backend) emptyLaunch(ctx context.Context, workers int) float64 {
+// of hardly anything, beside what that program takes: the mean of some launches.
+func (b *Backend) emptyLaunch(ctx context.Context, workers, launches int) float64 {
 	const line = 32 // elements of a program: no two workers write one pair of cache lines
 	t := tile.New("probe")
 	i := t.Axis("i", workers, tile.Parallel)
 	x := t.In("x", tile.Float32, tile.Array(workers, line), tile.Block(1, line).At(i, tile.Const(0)))
 	o := t.Out("o", tile.Float32, tile.Array(workers, line), tile.Block(1, line).At(i, tile.Const(0)))
 	t.Store(o, x)
-	const launches = 64
 	return b.fastestLaunch(ctx, t, workers, launches)
 }
 
 // measureSharing measures what it costs cores to work together. The cores of a virtual machine
 // may be moved from one moment to the next, so that it is the median of some measurements.
 func (b *Backend) measureSharing(ctx context.Context, c *machine.Cores) {
-	const times, apart = 5, 40 * time.Millisecond
-	var figures [5][times]float64
+	const most, apart, launches = 5, 40 * time.Millisecond, 64
+	var figures [5][most]float64
+	times := most
+	if b.options.brief {
+		times = 1
+	}
 	for i := range times {
 		probe.Occupy(ctx, b.options.Threads, apart)
 		s := probe.Sharing(ctx, b.options.Threads)
-		for j, v := range [...]float64{b.emptyLaunch(ctx, b.options.Threads), b.emptyLaunch(ctx, min(2, b.options.Threads)), s.Line, s.ReadOthers, s.WriteOthers} {
+		for j, v := range [...]float64{b.emptyLaunch(ctx, b.options.Threads, launches), b.emptyLaunch(ctx, min(2, b.options.Threads), launches), s.Line, s.ReadOthers, s.WriteOthers} {
 			figures[j][i] = v
 		}
 	}
 	for j, v := range []*float64{&c.Launch, &c.Pair, &c.Line, &c.ReadOthers, &c.WriteOthers} {
-		slices.Sort(figures[j][:])
+		slices.Sort(figures[j][:times])
 		*v = figures[j][times/2]
 	}
 }

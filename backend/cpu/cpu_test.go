@@ -26,9 +26,9 @@ func open(t *testing.T, o Options) func() *Backend {
 // suite runs cases that follow from, which differs from one call to the next: together they
 // meet more of them.
 func suite(from int) backendtest.Options {
-	n := thorough.OneIn(1, 7, 23)
 	return backendtest.Options{
-		Threads: []int{1, 2, 3}, Refuses: refused(), KnowsMemory: totalMemory() > 0, Seeded: true, OneIn: n, FamiliesOneIn: n, From: from,
+		Threads: []int{1, 2, 3}, Refuses: refused(), KnowsMemory: totalMemory() > 0, Seeded: true, From: from,
+		OneIn: thorough.OneIn(1, 17, 97), FamiliesOneIn: thorough.OneIn(1, 11, 47),
 	}
 }
 

@@ -41,8 +41,7 @@ func (b *Backend) ProbeAnew(ctx context.Context) machine.Device {
 	if b.options.NoProbe {
 		return b.Device()
 	}
-	m := b.measure(ctx)
-	m.Cores = b.measureCores(ctx, m.Bandwidth)
+	m := b.measureAll(ctx)
 	if ctx.Err() != nil {
 		return b.Device()
 	}
@@ -128,16 +127,26 @@ func (b *Backend) recall() measurements {
 	if kept, ok := readMeasurements(file, m); ok {
 		var now measurements
 		b.controlled(context.Background(), &now)
-		if !kept.outlived(now.ControlCompute, now.ControlMemory) && !kept.crowded(b.emptyLaunch(context.Background(), m.Threads)) {
+		const few = 8 // are enough to tell a launch from one sixteen times as long
+		if !kept.outlived(now.ControlCompute, now.ControlMemory) && !kept.crowded(b.emptyLaunch(context.Background(), m.Threads, few)) {
 			return kept
 		}
 	}
 	if b.options.Probing != nil {
 		b.options.Probing(file, makeRoom(file))
 	}
-	m = b.measure(context.Background())
-	m.Cores = b.measureCores(context.Background(), m.Bandwidth)
+	m = b.measureAll(context.Background())
 	m.write(file)
+	return m
+}
+
+// measureAll is measure, and what block shapes are ranked by.
+func (b *Backend) measureAll(ctx context.Context) measurements {
+	if b.options.measured != nil {
+		return b.options.measured(b.unmeasured())
+	}
+	m := b.measure(ctx)
+	m.Cores = b.measureCores(ctx, m.Bandwidth)
 	return m
 }
 
@@ -155,7 +164,11 @@ var measuredDtypes = [...]tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8}
 // the best figures of all count.
 func (b *Backend) measure(ctx context.Context) measurements {
 	m := b.unmeasured()
-	for pass := range cmp.Or(b.options.passes, probePasses) {
+	passes := probePasses
+	if b.options.brief {
+		passes = 1
+	}
+	for pass := range passes {
 		if pass > 0 {
 			probe.Occupy(ctx, m.Threads, probePause)
 		}

@@ -83,7 +83,7 @@ func TestProbes_Unwritable(t *testing.T) {
 		t.Setenv(name, dir)
 	}
 	var told error
-	b, err := Open(Options{Threads: 1, ISA: "generic", passes: 1, Probing: func(_ string, unwritable error) { told = unwritable }})
+	b, err := Open(Options{Threads: 1, ISA: "generic", brief: true, Probing: func(_ string, unwritable error) { told = unwritable }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,8 +99,15 @@ func TestProbes_Kept(t *testing.T) {
 	for _, name := range []string{"XDG_CACHE_HOME", "HOME", "LocalAppData"} {
 		t.Setenv(name, dir)
 	}
+	times := 0
+	made := func(m measurements) measurements {
+		times++
+		m.Peak = map[string]float64{"float32": 1e10, "bfloat16": 1e10, "int8": 1e10}
+		m.Bandwidth, m.Cores, m.At, m.ControlCompute, m.ControlMemory = 1e10, someCores(), time.Now(), 1, 1
+		return m
+	}
 	open := func() *Backend {
-		b, err := Open(Options{Threads: 1, ISA: "generic", passes: 1})
+		b, err := Open(Options{Threads: 1, ISA: "generic", measured: made})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,5 +168,8 @@ func TestProbes_Kept(t *testing.T) {
 	}
 	if v := open().Device().Peak["float32"].Value; !(v > 0 && v < 1e14) {
 		t.Errorf("a broken file: %v", v)
+	}
+	if times != 7 { // the first time, four that are not read, anew, and of a broken file
+		t.Errorf("measured %d times, want 7", times)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"matladder/backend/backendtest"
 	"matladder/backend/cpu"
 	"matladder/backend/seeded"
+	"matladder/internal/thorough"
 	optblock "matladder/kernels/v4_optblock"
 	"matladder/machine"
 	"matladder/problem"
@@ -38,8 +39,11 @@ func openCPU(context.Context, []byte) (backend.Backend, error) {
 // crosses to a worker and back is whole, of every dtype and kind of program. That all
 // kernels are right on the backend inside is that one's own test.
 func TestConformance(t *testing.T) {
-	backendtest.Run(t, func() backend.Backend { return open(t, Options{Opener: "cpu"}) },
-		backendtest.Options{Threads: []int{1}, KnowsMemory: true, Seeded: true, OneIn: 8})
+	t.Parallel()
+	backendtest.Run(t, func() backend.Backend { return open(t, Options{Opener: "cpu"}) }, backendtest.Options{
+		Threads: []int{1}, KnowsMemory: true, Seeded: true,
+		OneIn: thorough.OneIn(8, 53, 151), FamiliesOneIn: thorough.OneIn(1, 7, 23),
+	})
 }
 
 func open(t testing.TB, o Options) *Backend {
@@ -125,6 +129,7 @@ func (e badExecutable) Run(ctx context.Context, launches int) (backend.Sample, e
 
 // TestFaults does to a worker what plugins do, and goes on afterwards.
 func TestFaults(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	b := open(t, Options{Opener: "bad", Grace: 200 * time.Millisecond, Silence: 3 * time.Second})
 	p := problem.New(33, 21, 17, tile.Float32)
 	programs, err := optblock.Kernel.Build(p, "", tile.Blocks{M: 16, K: 16, N: 16})

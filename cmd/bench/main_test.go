@@ -210,7 +210,7 @@ func TestFaults(t *testing.T) {
 	for _, fault := range []string{"zeros", "sign", "tile", "gain", "nan"} {
 		var stdout, stderr bytes.Buffer
 		out := fault + ".csv"
-		code := run(context.Background(), strings.Fields("--kernel 1,5 --sizes 130x70x140 --threads 1 --time-budget 1ns --fault "+fault+" --out "+out), &stdout, &stderr)
+		code := run(context.Background(), strings.Fields("--kernel 1,5 --sizes 40x70x30 --threads 1 --time-budget 1ns --fault "+fault+" --out "+out), &stdout, &stderr)
 		if code != cli.Failed {
 			t.Errorf("%s: exit %d: %s", fault, code, stderr.String())
 		}

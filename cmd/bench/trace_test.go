@@ -15,7 +15,7 @@ func TestTrace(t *testing.T) {
 	dir := t.TempDir()
 	csv, file := filepath.Join(dir, "r.csv"), filepath.Join(dir, "new", "trace.json")
 	var out, said bytes.Buffer
-	args := []string{"--kernel", "3,5", "--sizes", "128", "--blocks", "64x64x64", "--dtype", "float32", "--time-budget", "1s", "--threads", "2"}
+	args := []string{"--kernel", "3,5", "--sizes", "128", "--blocks", "64x64x64", "--dtype", "float32", "--time-budget", "1ns", "--threads", "2"}
 	if code := run(t.Context(), append(args, "--out", csv, "--trace", file), &out, &said); code != 0 {
 		t.Fatalf("exit %d: %s", code, said.String())
 	}

@@ -13,6 +13,7 @@ import (
 	"matladder/stats"
 
 	"matladder/plots"
+	"matladder/plots/figure"
 )
 
 // draw draws every picture asked for and prints the path of each as soon as
@@ -42,7 +43,7 @@ func (o *options) draw(ctx context.Context, stdout io.Writer, rows []stats.Summa
 			return fmt.Errorf("cannot make the folder for the pictures: %w", err)
 		}
 		for _, p := range pictures {
-			path, err := plots.Save(p, folder, o.format)
+			path, err := figure.Save(p, folder, o.format)
 			if err != nil {
 				return err // the next one would fail alike
 			}

@@ -13,6 +13,7 @@ import (
 	"matladder/internal/cli"
 	"matladder/kernels"
 	"matladder/plots"
+	"matladder/plots/figure"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -25,7 +26,7 @@ type options struct {
 	inputs  []string        // empty for out/*.csv
 	output  string          // "" for beside the input
 	kinds   []plots.Kind
-	format  plots.Format
+	format  figure.Format
 	table   string
 	columns []string // that tables have besides
 	readme  string
@@ -45,7 +46,7 @@ func parse(args []string) (*options, error) {
 	f.StringSliceVar(&analyze, "analyze", nil, "draw these `kernels`, by number or name, of other families than matmul as softmax/2; 0 is the baseline (default all)")
 	f.StringSliceVar(&o.dtypes, "dtype", nil, "draw these `dtypes` of operand a (default all)")
 	f.StringSliceVar(&kinds, "kind", []string{string(plots.Size)}, "`kinds` of picture: "+joined(plots.Kinds()))
-	f.StringVar(&format, "format", string(plots.PNG), "`format` of the pictures: "+joined(plots.Formats))
+	f.StringVar(&format, "format", string(figure.PNG), "`format` of the pictures: "+joined(figure.Formats))
 	f.StringArrayVar(&o.inputs, "input", nil, "results `file` or glob, may be repeated (default the newest in "+defaultInput+")")
 	f.StringVar(&o.output, "output", "", "`folder` for the pictures (default beside the input)")
 	f.StringVar(&o.table, "table", "", "write a table to standard output instead, as `format`: "+strings.Join(stats.Formats, ", "))
@@ -67,7 +68,7 @@ func parse(args []string) (*options, error) {
 		}
 		o.kinds = append(o.kinds, kind)
 	}
-	if o.format, err = oneOf("--format", format, plots.Formats); err != nil {
+	if o.format, err = oneOf("--format", format, figure.Formats); err != nil {
 		return o, err
 	}
 	if o.table != "" {

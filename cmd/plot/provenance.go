@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 
-	"matladder/stats"
-
+	"matladder/internal/words"
 	"matladder/results"
+	"matladder/stats"
 )
 
 // errFaulty is for files that have nothing else.
@@ -69,17 +68,12 @@ func (o *options) provenance(warn func(error)) {
 			hosts[chip] = append(hosts[chip], s.Host)
 		}
 	}
-	const most = 4
 	for _, chip := range chips {
 		list := hosts[chip]
 		if !named || len(list) < 2 {
 			continue
 		}
-		names := strings.Join(list[:min(most, len(list))], ", ")
-		if more := len(list) - most; more > 0 {
-			names += fmt.Sprintf(" and %d more", more)
-		}
-		warn(fmt.Errorf("measurements of %d machines with %s are shown together: %s", len(list), cmp.Or(chip, "an unknown chip"), names))
+		warn(fmt.Errorf("measurements of %d machines with %s are shown together: %s", len(list), cmp.Or(chip, "an unknown chip"), words.First(list, 4, ", ")))
 	}
 }
 

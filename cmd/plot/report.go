@@ -15,6 +15,7 @@ import (
 
 	"matladder/internal/files"
 	"matladder/plots"
+	"matladder/plots/figure"
 	"matladder/plots/report"
 	"matladder/results"
 )
@@ -53,8 +54,8 @@ func (o *options) writeReport(ctx context.Context, stdout io.Writer, rows []stat
 var inReport = []plots.Kind{plots.Blocks, plots.Waterfall, plots.Dispatch, plots.Errors}
 
 // gallery makes the pictures of a report. Most sweeps lack what some kind shows.
-func (o *options) gallery(rows []stats.Summary) []plots.Picture {
-	var list []plots.Picture
+func (o *options) gallery(rows []stats.Summary) []figure.Picture {
+	var list []figure.Picture
 	asked := *o
 	for _, kind := range inReport {
 		asked.kinds = []plots.Kind{kind}
@@ -104,47 +105,17 @@ func rowsOf(ctx context.Context, list []stats.Summary) iter.Seq2[*results.Record
 		asked[point{file, list[i].Point()}] = true
 	}
 	return func(yield func(*results.Record, error) bool) {
+		enough := errors.New("no more rows are wanted")
 		for _, file := range files {
-			more := true
-			err := eachRow(ctx, file, func(r *results.Record) bool {
-				if asked[point{file, r.Point()}] {
-					more = yield(r, nil)
+			_, err := results.ReadRows(ctx, file, func(r *results.Record) error {
+				if asked[point{file, r.Point()}] && !yield(r, nil) {
+					return enough
 				}
-				return more
+				return nil
 			})
-			if err != nil {
-				more = yield(nil, err)
-			}
-			if !more {
+			if err == enough || err != nil && !yield(nil, err) {
 				return
 			}
-		}
-	}
-}
-
-// eachRow calls f for each good row of the file until it returns false.
-func eachRow(ctx context.Context, path string, f func(*results.Record) bool) error {
-	in, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	rows, err := results.NewReader(files.Until(ctx, in), path)
-	if err != nil {
-		return err
-	}
-	for {
-		row, err := rows.Next()
-		var bad *results.SyntaxError
-		var torn *results.TornError
-		switch {
-		case errors.As(err, &bad), errors.As(err, &torn):
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		case !f(&row):
-			return nil
 		}
 	}
 }

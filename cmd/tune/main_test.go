@@ -39,7 +39,7 @@ func tuneWith(args ...string) (code int, stdout, stderr string) {
 // what it found.
 func TestTune(t *testing.T) {
 	t.Chdir(t.TempDir())
-	args := []string{"--dtype", "float32", "--threads", "1", "--candidates", "4", "--sizes"}
+	args := []string{"--dtype", "float32", "--threads", "1", "--candidates", "2", "--sizes"}
 	code, stdout, stderr := tuneWith(append(args, "80,96", "--kernel", "4")...)
 	if want := regexp.MustCompile(`(?s)^v4_optblock 80x80x80 float32×float32→float32: blocks .*\nconfigs/tuned/cpu_\w+_1\.yaml: 2 rows\n$`); code != cli.OK || !want.MatchString(stdout) {
 		t.Fatalf("%d\n%s\n%s", code, stdout, stderr)
@@ -195,7 +195,7 @@ func TestAudit(t *testing.T) {
 	if err := os.WriteFile("page.md", []byte("above\n"+begin+"\nold\n"+end+"\nbelow\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"--audit", "--sizes", "65,48x72x80", "--dtype", "float32,int8", "--kernel", "4", "--threads", "1", "--rounds", "6", "--candidates", "4", "--page", "page.md", "--note", "A note.", "--csv", "sub/a.csv"}
+	args := []string{"--audit", "--sizes", "65,48x72x80", "--dtype", "float32,int8", "--kernel", "4", "--threads", "1", "--rounds", "6", "--candidates", "2", "--page", "page.md", "--note", "A note.", "--csv", "sub/a.csv"}
 	code, stdout, stderr := tuneWith(args...)
 	if code != cli.OK || stdout != "page.md\nsub/a.csv\n" {
 		t.Fatalf("%d\n%s\n%s", code, stdout, stderr)

@@ -14,7 +14,7 @@ import (
 func TestRegistered(t *testing.T) {
 	registrytest.Run(t, func(t *testing.T) {
 		t.Chdir(t.TempDir())
-		code, stdout, stderr := tuneWith(strings.Fields("--backend abacus --kernel 4 --sizes 80 --dtype float32 --candidates 4 --time-budget 5s --out table.yaml")...)
+		code, stdout, stderr := tuneWith(strings.Fields("--backend abacus --kernel 4 --sizes 80 --dtype float32 --candidates 2 --time-budget 5s --out table.yaml")...)
 		if code != cli.OK || !strings.Contains(stderr, " beads: 1 problem to tune") {
 			t.Fatalf("exit %d\n%s\n%s", code, stdout, stderr)
 		}
@@ -28,7 +28,7 @@ func TestRegistered(t *testing.T) {
 func TestFamily(t *testing.T) {
 	doublingtest.Run(t, func(t *testing.T) {
 		t.Chdir(t.TempDir())
-		code, stdout, stderr := tuneWith(strings.Fields("--family doubling --sizes 70x80 --threads 1 --candidates 4 --time-budget 5s --out table.yaml")...)
+		code, stdout, stderr := tuneWith(strings.Fields("--family doubling --sizes 70x80 --threads 1 --candidates 2 --time-budget 5s --out table.yaml")...)
 		if code != cli.OK || !strings.Contains(stdout, "v1_twice 70x80 float32→float32: blocks ") {
 			t.Fatalf("exit %d\n%s\n%s", code, stdout, stderr)
 		}

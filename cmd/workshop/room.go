@@ -16,7 +16,7 @@ import (
 
 	"matladder/internal/cli"
 	"matladder/internal/files"
-	"matladder/plots"
+	"matladder/plots/figure"
 	"matladder/results"
 	"matladder/workshop"
 	"matladder/workshop/classroom"
@@ -247,7 +247,7 @@ func class(ctx context.Context, o *options) error {
 		return fmt.Errorf("cannot make the folder for the pictures: %w", err)
 	}
 	for _, p := range pictures {
-		path, err := plots.Save(p, folder, plots.PNG)
+		path, err := figure.Save(p, folder, figure.PNG)
 		if err != nil {
 			return err
 		}

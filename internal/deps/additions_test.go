@@ -48,8 +48,8 @@ func additions(module string) []addition {
 		}},
 		{"backend", "Add a backend", "backend/again", 3, []place{
 			{"backend/registry/builtin/builtin.go", "aheadEntry, aheadGPUEntry", ", againEntry"},
-			{"internal/deps/deps_test.go", "backend/registry: backend machine\n", "backend/again: backend/cpu\n"},
-			{"internal/deps/deps_test.go", "backend/registry/builtin: backend", " backend/again"},
+			{"internal/deps/deps_test.go", "backend/registry: internal/known backend machine\n", "backend/again: backend/cpu\n"},
+			{"internal/deps/deps_test.go", "backend/registry/builtin: internal/known", " backend/again"},
 		}},
 		{"column", "Add a column, or a kind of picture", "", 3, []place{
 			{"results/record.go", "by which outputs were damaged on purpose\n", "\tTide string `csv:\"tide\"`\n"},

@@ -93,7 +93,8 @@ internal/words:
 configs:
 harness/tuned: backend configs internal/files internal/yamldoc machine problem tile gopkg.in/yaml.v3
 harness: stats machine/mesh harness/measure harness/tuned internal/awake internal/cgroup internal/yamldoc kernels backend backend/seeded check model machine results configs gopkg.in/yaml.v3 model/blocking
-plots: stats results model machine machine/mesh internal/files gonum.org/v1/plot golang.org/x/image/font
+plots/figure: internal/files internal/words gonum.org/v1/plot golang.org/x/image/font
+plots: plots/figure stats results model machine machine/mesh
 cmd/bench: stats backend/timeline internal/cgroup internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tuned harness backend/registry/builtin backend/foreign/clib backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
 harness/tune: stats harness/measure backend backend/seeded kernels model machine problem tile harness/tuned model/blocking results
 cmd/tune: stats internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tune harness/tuned harness backend/registry/builtin backend/registry results github.com/spf13/pflag golang.org/x/term model/blocking
@@ -109,7 +110,7 @@ workshop/blanks/*: tile problem
 workshop/solutions/*: tile problem
 workshop: kernels model/traverse model machine/mesh machine check problem tile tile/interp workshop/exercises/* workshop/blanks/* workshop/solutions/*
 workshop/classroom: stats internal/cgroup internal/counters internal/files plots plugins results workshop golang.org/x/sys/windows
-cmd/workshop: internal/known stats internal/cli internal/files plots results workshop workshop/classroom github.com/spf13/pflag
+cmd/workshop: internal/known stats internal/cli internal/files plots/figure results workshop workshop/classroom github.com/spf13/pflag
 plugins: internal/known internal/files golang.org/x/sys/unix golang.org/x/sys/windows
 plugins/probe: internal/child internal/pjrtapi
 plugins/plugintest:

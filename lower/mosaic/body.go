@@ -14,7 +14,7 @@ const unrolled = 64
 // body writes statements.
 func (k *kernel) body(body []*tile.Stmt) {
 	for i, s := range body {
-		k.pos = s.Pos
+		k.Pos = s.Pos
 		if Begins(body, i) || i > 0 && Ends(body, i-1) {
 			continue
 		}
@@ -44,31 +44,30 @@ func (k *kernel) body(body []*tile.Stmt) {
 }
 
 func (k *kernel) when(s *tile.Stmt) {
-	c := k.cond(s.Cond)
-	switch {
-	case !c.known:
-		k.line("// when %s", s.Cond)
-		k.branch(c.value, func() { k.body(s.Body) }, nil)
-	case c.holds:
+	c := k.Cond(s.Cond)
+	if _, known := c.Known(); !known {
+		k.Line("// when %s", s.Cond)
+		k.branch(c, func() { k.body(s.Body) }, func() {})
+	} else if c.Is(1) {
 		k.body(s.Body)
 	}
 }
 
 // sum writes a statement that adds to a sum and the next one, which ends it in some steps.
 func (k *kernel) sum(s, end *tile.Stmt) {
-	begin, last := k.begin, k.cond(end.Cond)
+	begin, last := k.begin, k.Cond(end.Cond)
 	add := func() {
 		k.begin = begin
 		k.statement(s)
 		k.begin = nil
 	}
-	if last.known {
+	if _, known := last.Known(); known {
 		add()
 		k.when(end)
 		return
 	}
-	k.line("// when %s", end.Cond)
-	k.branch(last.value, func() {
+	k.Line("// when %s", end.Cond)
+	k.branch(last, func() {
 		add()
 		k.body(end.Body)
 	}, add)
@@ -77,17 +76,14 @@ func (k *kernel) sum(s, end *tile.Stmt) {
 func (k *kernel) loop(s *tile.Stmt) {
 	if s.Axis.Size <= unrolled {
 		for i := range s.Axis.Size {
-			k.line("// %s = %d", s.Axis.Name, i)
-			k.ids[s.Axis] = knownIndex(i)
+			k.Line("// %s = %d", s.Axis.Name, i)
+			k.ids[s.Axis] = k.Int(i)
 			k.body(s.Body)
 		}
 		return
 	}
-	k.line("// for %s in range(%d)", s.Axis.Name, s.Axis.Size)
-	k.repeat(k.unique(s.Axis.Name), s.Axis.Size, func(i value) {
-		k.ids[s.Axis] = index{value: i}
-		k.body(s.Body)
-	})
+	k.Line("// for %s in range(%d)", s.Axis.Name, s.Axis.Size)
+	k.repeat(s.Axis, func() { k.body(s.Body) })
 }
 
 // Begins reports whether statement i of a body is written as part of the next one: a
@@ -141,11 +137,8 @@ func short(sum *tile.Stmt) (is bool) {
 
 // depth is how many products each element of a Dot adds up.
 func depth(dot *tile.Expr) int {
-	a := dot.Args[0].Shape
-	if dot.TransA {
-		return a[0]
-	}
-	return a[1]
+	a, _ := dot.Contracted()
+	return dot.Args[0].Shape[a]
 }
 
 // Conditional are the parts of all steps in which regions of their own run that a body
@@ -176,30 +169,30 @@ func reads(e *tile.Expr, r *tile.Ref) (found bool) {
 // inside their arrays in most programs, it is written twice: masked for the
 // programs at the end, and plain for all others.
 func (k *kernel) statement(s *tile.Stmt) {
-	k.line("// %s %s", s.Kind, s.Ref.Name)
+	k.Line("// %s %s", s.Kind, s.Ref.Name)
+	masked := func(masking bool) func() {
+		return func() {
+			k.masking = masking
+			k.write(s)
+		}
+	}
 	full := k.noPadding(s.Value)
-	if full.known {
-		k.masking = !full.holds
-		k.write(s)
+	if _, known := full.Known(); known {
+		masked(full.Is(0))()
 		return
 	}
-	k.branch(full.value, func() {
-		k.masking = false
-		k.write(s)
-	}, func() {
-		k.masking = true
-		k.write(s)
-	})
+	k.branch(full, masked(false), masked(true))
 }
 
 // write evaluates a statement's value and puts it into memory.
 func (k *kernel) write(s *tile.Stmt) {
-	k.loads, k.memo = map[*tile.Ref]value{}, mlir.Memo[value]{}
+	k.loads = map[*tile.Ref]value{}
+	k.Forget()
 	e := s.Value
 	var v value
 	switch {
 	case s.Kind != tile.Accumulate:
-		if v = k.expr(e); s.IsPart() {
+		if v = k.Expr(e); s.IsPart() {
 			v = k.inRows(s, v)
 		}
 	case e.Op == tile.OpDot && e.Args[0].Dtype != tile.Float32 && e.Dtype == tile.Float32 && s.Ref.Dtype == e.Dtype:
@@ -209,8 +202,8 @@ func (k *kernel) write(s *tile.Stmt) {
 		// takes more: tools/pallasref compares.
 		v = k.dot(e, k.sumSoFar(s.Ref))
 	default:
-		to := k.block(s.Ref).of(mlir.Working(s.Ref.Dtype))
-		v = k.binary(add(to.elem), k.wide(k.sumSoFar(s.Ref), s.Ref.Dtype), k.vector(k.wide(k.expr(e), e.Dtype), to))
+		to := k.block(s.Ref).Of(mlir.Working(s.Ref.Dtype))
+		v = k.Add(k.Wide(k.sumSoFar(s.Ref), s.Ref.Dtype), k.Vector(k.Wide(k.Expr(e), e.Dtype), to))
 	}
 	k.store(s.Ref, v)
 }
@@ -220,15 +213,15 @@ func (k *kernel) write(s *tile.Stmt) {
 // bfloat16 blocks of 256×2048×768 take 6 % more cycles on v4.
 func (k *kernel) inRows(s *tile.Stmt, v value) value {
 	r := s.Ref
-	dims := physical(r.Shape())
+	dims := mlir.Physical(r.Shape())
 	row := k.iota(len(dims)-len(r.Shape()), dims)
-	if from := k.index(s.From); !from.known || from.n != 0 {
-		row = k.binary("arith.subi", row, k.number(from))
+	if from := k.Index(s.From); !from.Is(0) {
+		row = k.Binary("arith.subi", row, from)
 	}
 	rows := tile.AtLeast(tile.Plus(s.To, tile.Times(s.From, -1)), tile.Const(0))
-	vs := k.matched(row, k.number(k.index(rows)))
-	is := k.op(vs[0].of("i1"), "arith.cmpi", predicate(unsignedLess), vs...)
-	return k.choose(is, k.wide(v, r.Dtype), k.wide(k.load(r), r.Dtype))
+	vs := k.Matched(row, k.Index(rows))
+	is := k.Op(vs[0].Of("i1"), "arith.cmpi", "ult", vs...)
+	return k.Choose(is, k.Wide(v, r.Dtype), k.Wide(k.load(r), r.Dtype))
 }
 
 // sumSoFar is what a statement adds to: the block of r or, in steps in which the sum
@@ -237,22 +230,15 @@ func (k *kernel) sumSoFar(r *tile.Ref) value {
 	if k.begin == nil {
 		return k.load(r)
 	}
-	c := k.cond(k.begin.Cond)
-	if c.known && !c.holds {
+	c := k.Cond(k.begin.Cond)
+	if c.Is(0) {
 		return k.load(r)
 	}
-	start := k.constant(k.block(r), r.Dtype.Round(k.begin.Body[0].Value.Value))
-	if c.known {
+	start := k.Constant(k.block(r), r.Dtype.Round(k.begin.Body[0].Value.Value))
+	if c.Is(1) {
 		return start
 	}
-	return k.choose(c.value, start, k.load(r))
-}
-
-func add(elem string) string {
-	if elem == "f32" {
-		return "arith.addf"
-	}
-	return "arith.addi"
+	return k.Choose(c, start, k.load(r))
 }
 
 // load reads the whole block of a ref, without its squeezed dimensions.
@@ -265,10 +251,10 @@ func (k *kernel) load(r *tile.Ref) value {
 	}
 	shape := r.Shape()
 	if k.inLanes(r) {
-		shape = k.refs[r].dims
+		shape = k.refs[r].Dims
 	}
 	v := k.loadFrom(r, nil, shape)
-	v.lanes = k.inLanes(r)
+	v.Lanes = k.block(r).Lanes
 	if k.loads[r] = v; k.holds(r) {
 		k.held[r] = held{value: v}
 	}
@@ -277,14 +263,14 @@ func (k *kernel) load(r *tile.Ref) value {
 
 // loadFrom reads what of a block lies from start on along one dimension of its
 // shape; nil is from the beginning.
-func (k *kernel) loadFrom(r *tile.Ref, start map[int]index, shape []int) value {
+func (k *kernel) loadFrom(r *tile.Ref, start map[int]value, shape []int) value {
 	k.save(r)
 	k.read[r] = true
 	arg := k.refs[r]
-	pad := len(arg.dims) - len(r.Block)
-	at, dims, dim := make([]value, len(arg.dims)), make([]int, len(arg.dims)), 0
+	pad := len(arg.Dims) - len(r.Block)
+	at, dims, dim := make([]value, len(arg.Dims)), make([]int, len(arg.Dims)), 0
 	for d := range at {
-		at[d], dims[d] = k.position(knownIndex(0)), arg.dims[d]
+		at[d], dims[d] = k.position(k.Int(0)), arg.Dims[d]
 		if d < pad || r.Block[d-pad] == tile.Squeezed {
 			continue
 		}
@@ -294,21 +280,13 @@ func (k *kernel) loadFrom(r *tile.Ref, start map[int]index, shape []int) value {
 		dims[d] = shape[dim]
 		dim++
 	}
-	v := k.access(shaped{elem: arg.elem, dims: dims}, arg, at)
-	return k.cast(v, physical(shape))
-}
-
-func (k *kernel) access(to shaped, arg argument, at []value) value {
-	v := value{name: fmt.Sprintf("%%%d", k.next), shaped: to}
-	k.next++
-	args := append([]value{{name: arg.name}}, at...)
-	k.line("%s = %s", v.name, operation("vector.load", "", arg.memory.String()+", "+types(at), to.String(), args...))
-	return v
+	v := k.Op(shaped{Elem: arg.Elem, Dims: dims}, "vector.load", "", append([]value{arg}, at...)...)
+	return k.cast(v, mlir.Physical(shape))
 }
 
 // store makes a value, rounded to the ref's dtype, the whole block of a ref.
 func (k *kernel) store(r *tile.Ref, v value) {
-	v = k.vector(k.narrow(v, r.Dtype), k.block(r))
+	v = k.Vector(k.Narrow(v, r.Dtype), k.block(r))
 	if k.holds(r) {
 		k.held[r] = held{v, true}
 		return
@@ -319,21 +297,10 @@ func (k *kernel) store(r *tile.Ref, v value) {
 // put writes a ref's whole block to memory.
 func (k *kernel) put(r *tile.Ref, v value) {
 	arg := k.refs[r]
-	v = k.cast(v, arg.dims)
-	args := []value{v, {name: arg.name}}
-	from := v.shaped.String() + ", " + arg.memory.String()
-	for range arg.dims {
-		args = append(args, k.position(knownIndex(0)))
-		from += ", index"
+	v = k.cast(v, arg.Dims)
+	args := []value{v, arg}
+	for range arg.Dims {
+		args = append(args, k.position(k.Int(0)))
 	}
-	k.do("tpu.vector_store", fmt.Sprintf("operandSegmentSizes = array<i32: 1, 1, %d, 0>, strides = array<i32>", len(arg.dims)), from, args...)
-}
-
-// cast gives a vector other dimensions of as many elements.
-func (k *kernel) cast(v value, dims []int) value {
-	to := shaped{elem: v.elem, dims: dims}
-	if to.String() == v.shaped.String() {
-		return v
-	}
-	return k.op(to, "vector.shape_cast", "", v)
+	k.Do("tpu.vector_store", fmt.Sprintf("operandSegmentSizes = array<i32: 1, 1, %d, 0>, strides = array<i32>", len(arg.Dims)), args...)
 }

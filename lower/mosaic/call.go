@@ -4,8 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 
 	"matladder/lower/internal/mlir"
 	"matladder/tile"
@@ -109,87 +107,53 @@ func (l *Launch) Module() string {
 
 // Function returns a StableHLO function that runs one launch.
 func (l *Launch) Function(visibility, name string) string {
-	var c call
-	return c.Function(visibility, name, l.In, l.Out, func(r *tile.Ref) string { return tensor(r, r.Array) }, func() {
+	return mlir.Launch(visibility, name, l.In, l.Out, func(c mlir.Calls) {
 		for i := range l.Kernels {
-			c.kernel(&l.Kernels[i])
+			l.Kernels[i].call(c)
 		}
 	})
 }
 
-// call is the body of a launch being written.
-type call struct{ mlir.Calls }
-
-// kernel writes one custom call. Its location gives the kernel's name to the
-// compiled instruction, to dumps and to errors.
-func (c *call) kernel(k *Kernel) {
-	var operands, in, order []string
+// call writes one custom call.
+func (k *Kernel) call(c mlir.Calls) {
+	var operands []value
+	var order []string
 	for _, b := range k.bounds { // these come first
-		operands, in, order = append(operands, c.element(b)), append(in, "tensor<i32>"), append(order, "dense<> : tensor<0xindex>")
+		i := int(b.At.(tile.Const))
+		one := c.Op(shaped{Elem: "i32", Dims: []int{1}}, "slice", fmt.Sprintf("[%d:%d]", i, i+1), c.Arrays[b.Table.Name])
+		operands, order = append(operands, c.Reshape(one, nil)), append(order, "dense<> : tensor<0xindex>")
 	}
-	for _, at := range c.coordinates(k.mesh) {
-		operands, in, order = append(operands, at), append(in, "tensor<1xi32>"), append(order, "dense<0> : tensor<1xindex>")
+	for _, at := range coordinates(c, k.mesh) {
+		operands, order = append(operands, at), append(order, "dense<0> : tensor<1xindex>")
 	}
 	for _, r := range k.operands {
-		operands = append(operands, c.reshaped(c.Values[r.Name], r, r.Array, kernelShape(r)))
+		operands = append(operands, c.Reshape(c.Arrays[r.Name], kernelShape(r)))
 	}
-	in, order = append(in, tensors(k.operands)...), append(order, layouts(k.operands)...)
-	out := tensors(k.results)
-	result := c.Fresh()
-	name, typ := result, out[0]
-	if len(out) > 1 {
-		name, typ = fmt.Sprintf("%s:%d", result, len(out)), "("+strings.Join(out, ", ")+")"
+	var out []shaped
+	for _, r := range k.results {
+		out = append(out, mlir.Array(r.Dtype, kernelShape(r)...))
 	}
-	fmt.Fprintf(&c.B, "    %s = stablehlo.custom_call @tpu_custom_call(%s) {backend_config = \"%s\", kernel_name = %q, operand_layouts = [%s], result_layouts = [%s]} : (%s) -> %s loc(%q)\n",
-		name, strings.Join(operands, ", "), escaped(k.config()), k.Name, strings.Join(order, ", "), strings.Join(layouts(k.results), ", "), strings.Join(in, ", "), typ, k.Name)
+	attrs := fmt.Sprintf("backend_config = \"%s\", kernel_name = %q", mlir.Escaped(k.config()), k.Name)
+	made := c.Kernel("tpu_custom_call", attrs, operands, append(order, layouts(k.operands)...), out, layouts(k.results), k.Name)
 	for i, r := range k.results {
-		v := result
-		if len(out) > 1 {
-			v = fmt.Sprintf("%s#%d", result, i)
-		}
-		c.Values[r.Name] = c.reshaped(v, r, kernelShape(r), r.Array)
+		c.Arrays[r.Name] = c.Reshape(made[i], r.Array)
 	}
 }
 
 // coordinates are those of the device along the axes of a mesh.
-func (c *call) coordinates(mesh []*tile.Axis) []string {
+func coordinates(c mlir.Calls, mesh []*tile.Axis) []value {
 	if len(mesh) == 0 {
 		return nil
 	}
-	const typ = "tensor<i32>"
-	op := func(format string, args ...any) string {
-		v := c.Fresh()
-		fmt.Fprintf(&c.B, "    %s = stablehlo."+format+"\n", append([]any{v}, args...)...)
-		return v
-	}
-	number := func(n int) string { return op("constant dense<%d> : %s", n, typ) }
-	device := op("convert %s : (tensor<ui32>) -> %s", op("partition_id : tensor<ui32>"), typ)
-	all := make([]string, len(mesh))
+	device := c.As(c.Op(shaped{Elem: "ui32"}, "partition_id", ""), "i32")
+	number := func(n int) value { return c.Op(scalar, "constant", fmt.Sprint(n)) }
+	all := make([]value, len(mesh))
 	for i := len(mesh) - 1; i >= 0; i-- {
-		at := op("remainder %s, %s : %s", device, number(mesh[i].Size), typ)
-		device = op("divide %s, %s : %s", device, number(mesh[i].Size), typ)
-		all[i] = op("reshape %s : (%s) -> tensor<1xi32>", at, typ)
+		at := c.Apply("remainder", device, number(mesh[i].Size))
+		device = c.Apply("divide", device, number(mesh[i].Size))
+		all[i] = c.Reshape(at, []int{1})
 	}
 	return all
-}
-
-// element is an element of a table.
-func (c *call) element(l tile.Lookup) string {
-	table, i := l.Table, int(l.At.(tile.Const))
-	one, v := c.Fresh(), c.Fresh()
-	fmt.Fprintf(&c.B, "    %s = stablehlo.slice %s [%d:%d] : (%s) -> tensor<1xi32>\n", one, c.Values[table.Name], i, i+1, tensor(table, table.Array))
-	fmt.Fprintf(&c.B, "    %s = stablehlo.reshape %s : (tensor<1xi32>) -> tensor<i32>\n", v, one)
-	return v
-}
-
-// reshaped gives an array the shape in which a kernel takes it, or back.
-func (c *call) reshaped(v string, r *tile.Ref, from, to []int) string {
-	if slices.Equal(from, to) {
-		return v
-	}
-	w := c.Fresh()
-	fmt.Fprintf(&c.B, "    %s = stablehlo.reshape %s : (%s) -> %s\n", w, v, tensor(r, from), tensor(r, to))
-	return w
 }
 
 // kernelShape is the shape of a ref's array as its kernel takes it: of two
@@ -198,40 +162,18 @@ func kernelShape(r *tile.Ref) []int {
 	if r.Kind == tile.Table {
 		return r.Array
 	}
-	return physical(r.Array)
-}
-
-func tensor(r *tile.Ref, dims []int) string {
-	elem := storage[r.Dtype]
-	if r.Dtype == tile.Uint8 {
-		elem = "ui8"
-	}
-	return "tensor<" + mlir.Cross(dims) + elem + ">"
-}
-
-func tensors(refs []*tile.Ref) []string {
-	ts := make([]string, len(refs))
-	for i, r := range refs {
-		ts[i] = tensor(r, kernelShape(r))
-	}
-	return ts
+	return mlir.Physical(r.Array)
 }
 
 // layouts are row-major: the last dimension is the fastest.
 func layouts(refs []*tile.Ref) []string {
 	parts := make([]string, len(refs))
 	for i, r := range refs {
-		rank := len(kernelShape(r))
-		order := make([]int, rank)
+		order := make([]int, len(kernelShape(r)))
 		for d := range order {
-			order[d] = rank - 1 - d
+			order[d] = len(order) - 1 - d
 		}
-		parts[i] = fmt.Sprintf("dense<[%s]> : tensor<%dxindex>", commas(order), rank)
+		parts[i] = mlir.Layout(order...)
 	}
 	return parts
-}
-
-// escaped writes JSON inside an MLIR string.
-func escaped(json string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(json, `\`, `\5C`), `"`, `\22`)
 }

@@ -3,6 +3,7 @@ package mosaic
 import (
 	"slices"
 
+	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -22,54 +23,37 @@ func (k *kernel) inLanes(r *tile.Ref) bool {
 		len(shape) == 2 && shape[0]%tallEnough == 0 && shape[1] == 1
 }
 
-// column is the type of a column of rows numbers, each in every lane.
-func column(elem string, rows int) shaped { return shaped{elem, []int{rows, tileColumns}, true} }
-
 // block is the type of the value of r's block.
 func (k *kernel) block(r *tile.Ref) shaped {
 	arg := k.refs[r]
 	if k.inLanes(r) {
-		return column(arg.elem, arg.dims[0])
+		return shaped{Elem: arg.Elem, Dims: []int{arg.Dims[0], tileColumns}, Lanes: tileColumns}
 	}
-	return shaped{elem: arg.elem, dims: physical(r.Shape())}
+	return shaped{Elem: arg.Elem, Dims: mlir.Physical(r.Shape())}
 }
 
 // alone is v with each number in one lane, if it is a column in every lane.
 func (k *kernel) alone(v value) value {
-	if !v.lanes {
+	if v.Lanes == 0 {
 		return v
 	}
-	return k.fromLanes(v, []int{v.dims[0], 1})
-}
-
-// inLane is v with each number in every lane; v is such a column or is repeated to one.
-func (k *kernel) inLane(v value, to shaped) value {
-	if !v.lanes {
-		v = k.vector(v, shaped{elem: to.elem, dims: to.dims})
-		v.lanes = true
-	}
-	return v
+	return k.fromLanes(v, []int{v.Dims[0], 1})
 }
 
 // fromLanes is column v repeated to dims.
 func (k *kernel) fromLanes(v value, dims []int) value {
-	to := shaped{elem: v.elem, dims: dims}
-	key := "lanes " + v.name + to.String()
+	to := shaped{Elem: v.Elem, Dims: dims}
 	n := dims[len(dims)-1]
 	switch {
 	case len(dims) != 2 || n > tileColumns && n%tileColumns != 0:
-		return k.vector(k.fromLanes(v, []int{v.dims[0], 1}), to)
+		return k.Vector(k.fromLanes(v, []int{v.Dims[0], 1}), to)
 	case n == tileColumns:
-		v.lanes = false
+		v.Lanes = 0
 		return v
-	case v.elem == "i1":
-		return k.toBool(k.fromLanes(k.op(v.of("i32"), "arith.extui", "", v), dims))
+	case v.Elem == "i1":
+		return k.ToBool(k.fromLanes(k.Op(v.Of("i32"), "arith.extui", "", v), dims))
 	case n < tileColumns:
-		return k.once(key, func() value {
-			return k.op(to, "vector.extract_strided_slice", "offsets = [0, 0], sizes = ["+commas(dims)+"], strides = [1, 1]", v)
-		})
+		return k.Once(to, "vector.extract_strided_slice", "offsets = [0, 0], sizes = ["+mlir.Commas(dims...)+"], strides = [1, 1]", v)
 	}
-	return k.once(key, func() value {
-		return k.op(to, "tpu.concatenate", "dimension = 1 : i32", slices.Repeat([]value{v}, n/tileColumns)...)
-	})
+	return k.Once(to, "tpu.concatenate", "dimension = 1 : i32", slices.Repeat([]value{v}, n/tileColumns)...)
 }

@@ -1,6 +1,7 @@
 package mosaic
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -14,34 +15,24 @@ var floatOps = mlir.FloatOps(map[tile.Op]string{
 	tile.OpRsqrt: "math.rsqrt", tile.OpRoundEven: "math.roundeven",
 })
 
-// expr is the value of e: as narrow as it came from memory, or in its working
-// type, where floats are not rounded between the places where the program rounds.
-// It may be smaller than e's shape: a scalar or a vector still to be broadcast.
-func (k *kernel) expr(e *tile.Expr) value {
-	return k.memo.Of(e, k.apply)
-}
-
-// arg is operand i of e in its working type.
-func (k *kernel) arg(e *tile.Expr, i int) value { return k.values().Arg(e, i) }
-
-func (k *kernel) apply(e *tile.Expr) value {
+// Own writes loads, products, reductions, and what moves elements: in operations of Mosaic alone.
+func (k *kernel) Own(e *tile.Expr) (v value, own bool) {
 	switch e.Op {
 	case tile.OpLoad:
-		return k.load(e.Ref)
+		return k.load(e.Ref), true
 	case tile.OpIota:
-		dims := physical(e.Shape)
-		return k.iota(e.Dim+len(dims)-len(e.Shape), dims)
+		dims := mlir.Physical(e.Shape)
+		return k.iota(e.Dim+len(dims)-len(e.Shape), dims), true
 	case tile.OpDot:
-		to := shaped{elem: mlir.Working(e.Dtype), dims: e.Shape}
-		return k.dot(e, k.constant(to, 0))
+		return k.dot(e, k.Constant(shaped{Elem: mlir.Working(e.Dtype), Dims: e.Shape}, 0)), true
 	case tile.OpReduceMax, tile.OpReduceSum:
-		return k.reduce(e)
+		return k.reduce(e), true
 	case tile.OpSlice:
-		return k.slice(e)
+		return k.slice(e), true
 	case tile.OpConcat:
-		return k.concat(e)
+		return k.concat(e), true
 	}
-	return k.values().Write(e)
+	return v, false
 }
 
 // reduce takes the largest or the sum along a dimension, kept as 1.
@@ -54,10 +45,66 @@ func (k *kernel) reduce(e *tile.Expr) value {
 			kind, first = "maxsi", math.MinInt32
 		}
 	}
-	x := k.vector(k.arg(e, 0), shaped{elem: mlir.Working(d), dims: physical(e.Args[0].Shape)})
-	dim := e.Dim + len(x.dims) - len(e.Shape)
-	to := shaped{elem: x.elem, dims: slices.Delete(slices.Clone(x.dims), dim, dim+1)}
-	v := k.op(to, "vector.multi_reduction", "kind = #vector.kind<"+kind+">, reduction_dims = array<i64: "+commas([]int{dim})+">",
-		x, k.constant(to, first))
-	return k.values().Wrapped(k.cast(v, physical(e.Shape)), d)
+	x := k.Vector(k.Arg(e, 0), shaped{Elem: mlir.Working(d), Dims: mlir.Physical(e.Args[0].Shape)})
+	dim := e.Dim + len(x.Dims) - len(e.Shape)
+	to := shaped{Elem: x.Elem, Dims: slices.Delete(slices.Clone(x.Dims), dim, dim+1)}
+	v := k.Op(to, "vector.multi_reduction", fmt.Sprintf("kind = #vector.kind<%s>, reduction_dims = array<i64: %d>", kind, dim), x, k.Constant(to, first))
+	return k.Wrapped(k.cast(v, mlir.Physical(e.Shape)), d)
+}
+
+// Physical is that of a TPU's registers, which have two dimensions.
+func (k *kernel) Physical(shape []int) []int { return mlir.Physical(shape) }
+
+// Spread repeats the elements of v, in every lane where the type has them there.
+func (k *kernel) Spread(v value, to shaped) value {
+	switch {
+	case v.Lanes > 0 && to.Lanes > 0:
+		return v
+	case to.Lanes > 0:
+		v = k.Vector(v, shaped{Elem: v.Elem, Dims: to.Dims})
+		v.Lanes = to.Lanes
+		return v
+	case v.Lanes > 0:
+		return k.fromLanes(v, to.Dims)
+	}
+	if v.Dims != nil && len(v.Dims) < len(to.Dims) {
+		if v = k.cast(v, mlir.Leading(v.Dims, len(to.Dims))); v.Equal(to) {
+			return v
+		}
+	}
+	return k.Once(to, "vector.broadcast", "", v)
+}
+
+// Round is v in a narrower type.
+func (k *kernel) Round(v value, to shaped) value {
+	if x, known := v.Known(); known {
+		v = k.Constant(shaped{Elem: "f32", Dims: []int{1, 1}}, x)
+	}
+	return k.Once(v.Of(to.Elem), "arith.truncf", "", v)
+}
+
+// RoundEven rounds to the nearest integer.
+func (k *kernel) RoundEven(v value) value { return k.Unary("math.roundeven", v) }
+
+// Clamp is v between two numbers.
+func (k *kernel) Clamp(v value, lo, hi float64) value {
+	return k.Binary("arith.minimumf", k.Binary("arith.maximumf", v, mlir.Number("f32", lo)), mlir.Number("f32", hi))
+}
+
+// Below tells the coordinates along dim that are less than limit.
+func (k *kernel) Below(dim int, dims []int, limit value) value {
+	return k.Compare(k.iota(dim, dims), tile.LT, limit)
+}
+
+// iota counts along a dimension.
+func (k *kernel) iota(dim int, dims []int) value {
+	return k.Once(shaped{Elem: "i32", Dims: dims}, "tpu.iota", fmt.Sprintf("dimensions = array<i32: %d>", dim))
+}
+
+// cast gives a vector other dimensions of as many elements.
+func (k *kernel) cast(v value, dims []int) value {
+	if slices.Equal(dims, v.Dims) {
+		return v
+	}
+	return k.Op(shaped{Elem: v.Elem, Dims: dims}, "vector.shape_cast", "", v)
 }

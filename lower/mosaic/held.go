@@ -49,26 +49,3 @@ func (k *kernel) release() {
 	}
 	clear(k.held)
 }
-
-// branch writes regions, at the borders of which every scratch is in memory.
-func (k *kernel) branch(cond value, then, otherwise func()) {
-	k.release()
-	k.text.branch(cond, k.region(then), k.region(otherwise))
-}
-
-// repeat likewise writes a loop.
-func (k *kernel) repeat(variable string, n int, body func(i value)) {
-	k.release()
-	k.text.repeat(variable, n, func(i value) { k.region(func() { body(i) })() })
-}
-
-// region is body with what it stores in memory at its end.
-func (k *kernel) region(body func()) func() {
-	if body == nil {
-		return nil
-	}
-	return func() {
-		body()
-		k.release()
-	}
-}

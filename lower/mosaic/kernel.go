@@ -12,16 +12,15 @@ import (
 
 // kernel is one program being written.
 type kernel struct {
-	scope
-	program   *tile.Program
-	overhangs *tile.OverhangInfo
-	grid      []argument // program ids; none of a kernel without windows
-	refs      map[*tile.Ref]argument
+	mlir.Exprs
+	program     *tile.Program
+	overhangs   *tile.OverhangInfo
+	grid        []value // program ids; none of a kernel without windows
+	ids         map[*tile.Axis]value
+	coordinates map[*tile.Axis]value // of the device, along axes of the mesh
+	refs        map[*tile.Ref]value
+	semaphores  map[*tile.Semaphore]value // but the barrier, which is there without
 
-	semaphores map[*tile.Semaphore]argument // but the barrier, which is there without
-	taken      map[string]bool              // names of arguments
-
-	pos     tile.Pos   // of the statement being written
 	begin   *tile.Stmt // the Fill that the statement being written begins with; nil for none
 	pieces  int        // Options.Pieces
 	masking bool       // whether Dots are masked in the copy being written
@@ -30,104 +29,92 @@ type kernel struct {
 	held    map[*tile.Ref]held
 	read    map[*tile.Ref]bool // in memory
 	unread  map[*tile.Ref]bool // scratch that is not, once that is known
-	memo    mlir.Memo[value]
-	err     error
 }
 
 // writeKernel returns the module of one program. Its body is written twice: the first tells
 // which scratch is read in memory at all, and what is not is no part of the second.
 func writeKernel(p *tile.Program, pieces int) (string, error) {
-	k := bodyOf(p, nil, pieces)
+	k, _ := bodyOf(p, nil, pieces)
 	unread := map[*tile.Ref]bool{}
 	for _, r := range p.Refs {
 		unread[r] = k.holds(r) && !k.read[r]
 	}
-	k = bodyOf(p, unread, pieces)
-	t := &text{}
-	t.line(`"builtin.module"() ({`)
-	t.depth++
-	k.function(t)
-	k.transforms(t)
-	t.depth--
-	t.line("}) {stable_mosaic.version = %d : i64} : () -> ()", version)
-	if k.err != nil {
-		return "", k.err
-	}
-	return t.b.String(), nil
+	k, body := bodyOf(p, unread, pieces)
+	var b strings.Builder
+	b.WriteString("\"builtin.module\"() ({\n")
+	k.main(&b, body)
+	k.transforms(&b)
+	fmt.Fprintf(&b, "}) {stable_mosaic.version = %d : i64} : () -> ()\n", version)
+	return b.String(), k.Err
 }
 
 // bodyOf writes the body of a program, in which nothing is stored to unread scratch.
-func bodyOf(p *tile.Program, unread map[*tile.Ref]bool, pieces int) *kernel {
-	k := &kernel{program: p, pieces: pieces, overhangs: p.Overhangs(), refs: map[*tile.Ref]argument{}, taken: map[string]bool{}}
-	k.sums, k.held, k.read, k.unread = sumsOf(p), map[*tile.Ref]held{}, map[*tile.Ref]bool{}, unread
-	k.scope = scope{text: &text{depth: 2, known: map[string]value{}}, ids: map[*tile.Axis]index{}, tables: map[*tile.Ref]argument{},
-		coordinates: map[*tile.Axis]argument{}, refuse: k.refuseAt}
-	k.semaphores = map[*tile.Semaphore]argument{}
+func bodyOf(p *tile.Program, unread map[*tile.Ref]bool, pieces int) (k *kernel, body string) {
+	k = &kernel{program: p, pieces: pieces, overhangs: p.Overhangs(), refs: map[*tile.Ref]value{}, ids: map[*tile.Axis]value{},
+		coordinates: map[*tile.Axis]value{}, semaphores: map[*tile.Semaphore]value{},
+		sums: sumsOf(p), held: map[*tile.Ref]held{}, read: map[*tile.Ref]bool{}, unread: unread}
+	k.Exprs = mlir.Exprs{Target: k, Stored: mlir.Stored, Floats: floatOps, FalseOfNaN: true,
+		Writer: mlir.Writer{Dialect: k, Scope: k, Sharing: mlir.InRegion, Refused: mlir.Refused{Maker: maker, Program: p.Name}}}
 	k.name()
-	k.body(p.Body)
-	k.release()
-	return k
+	return k, k.function(func() {
+		k.body(p.Body)
+		k.release()
+		k.Do("func.return", "")
+	})
+}
+
+// function is the text of a function's body.
+func (k *kernel) function(body func()) string {
+	k.Next = 0
+	return k.Function(body)
+}
+
+// define writes a function.
+func (k *kernel) define(b *strings.Builder, args []value, body, attrs string) {
+	params := mlir.List(args, func(v value) string { return v.Name + ": " + spelled(v.Type) })
+	fmt.Fprintf(b, "  %q() ({\n  ^bb0(%s):\n%s  }) {%s} : () -> ()\n", prefix+"func.func", params, body, attrs)
 }
 
 // name gives arguments to axes and refs. A kernel that needs windows has an axis,
 // if only one of a single program; what its id is, is known.
 func (k *kernel) name() {
-	p, scalar := k.program, shaped{elem: "i32"}
+	p := k.program
+	arg := func(name string, t shaped) value { return value{Name: k.Unique(name), Type: t} }
 	if len(p.Grid) == 0 && !gridless(p) {
-		k.grid = []argument{{k.unique("only"), memory{shaped: scalar}}}
+		k.grid = []value{arg("only", scalar)}
 	}
 	for _, a := range p.Grid {
-		id := index{value: value{name: k.unique(a.Name), shaped: scalar}}
-		k.grid = append(k.grid, argument{id.name, memory{shaped: scalar}})
+		k.ids[a] = arg(a.Name, scalar)
+		k.grid = append(k.grid, k.ids[a])
 		if a.Size == 1 {
-			id = knownIndex(0)
+			k.ids[a] = k.Int(0)
 		}
-		k.ids[a] = id
 	}
 	for _, a := range p.Mesh {
-		k.coordinates[a] = argument{k.unique(a.Name), memory{shaped{elem: "i32", dims: []int{1}}, "smem"}}
+		k.coordinates[a] = arg(a.Name, shaped{Elem: "i32", Dims: []int{1}, Space: "smem"})
 	}
 	for _, s := range p.Semaphores {
 		if s.Kind != tile.CountsArrival {
-			k.semaphores[s] = argument{k.unique(s.Name), memory{shaped{elem: semaphoreElem(s), dims: []int{s.Slots}}, semaphoreSpace}}
+			k.semaphores[s] = arg(s.Name, shaped{Elem: semaphoreElem(s), Dims: []int{s.Slots}, Space: semaphoreSpace})
 		}
 	}
 	for _, r := range p.Refs {
-		m := memory{shaped{elem: storage[r.Dtype], dims: memoryShape(r)}, "vmem"}
-		if r.Main {
-			m = memory{shaped{elem: storage[r.Dtype], dims: physical(r.Array)}, "any"}
+		m := shaped{Elem: mlir.Stored[r.Dtype], Dims: memoryShape(r), Space: "vmem"}
+		switch {
+		case r.Main:
+			m.Dims, m.Space = mlir.Physical(r.Array), "any"
+		case k.inLanes(r):
+			m.Dims[1] = tileColumns
+		case r.Kind == tile.Table:
+			m = shaped{Elem: "i32", Dims: slices.Clone(r.Array), Space: "smem"}
 		}
-		if k.inLanes(r) {
-			m.dims[1] = tileColumns
-		}
-		if r.Kind == tile.Table {
-			m = memory{shaped{elem: "i32", dims: slices.Clone(r.Array)}, "smem"}
-		}
-		k.refs[r] = argument{k.unique(r.Name), m}
-		if r.Kind == tile.Table {
-			k.tables[r] = k.refs[r]
-		}
+		k.refs[r] = arg(r.Name, m)
 	}
-}
-
-func (k *kernel) unique(name string) string {
-	name = mlir.Symbol(name)
-	for k.taken[name] {
-		name += "_"
-	}
-	k.taken[name] = true
-	return "%" + name
 }
 
 // memoryShape is the shape of a ref in memory: of two dimensions at least, with
 // squeezed ones of size 1.
-func memoryShape(r *tile.Ref) []int {
-	dims := make([]int, len(r.Block))
-	for d := range dims {
-		dims[d] = r.BlockSize(d)
-	}
-	return physical(dims)
-}
+func memoryShape(r *tile.Ref) []int { return mlir.Physical(r.BlockSizes()) }
 
 // gridless reports whether every ref shows its whole array, so that there is
 // nothing to choose for a grid.
@@ -170,15 +157,8 @@ func own(p *tile.Program) []*tile.Ref {
 	return slices.DeleteFunc(p.RefsOf(tile.Scratch), func(r *tile.Ref) bool { return r.Main })
 }
 
-func (a argument) typ() string {
-	if a.space == "" {
-		return a.elem
-	}
-	return a.memory.String()
-}
-
-func (k *kernel) arguments(lists ...[]*tile.Ref) []argument {
-	var args []argument
+func (k *kernel) arguments(lists ...[]*tile.Ref) []value {
+	var args []value
 	for _, list := range lists {
 		for _, r := range list {
 			args = append(args, k.refs[r])
@@ -189,16 +169,16 @@ func (k *kernel) arguments(lists ...[]*tile.Ref) []argument {
 
 // prefetched are the arguments that are there before the grid starts: coordinates of the device,
 // and tables.
-func (k *kernel) prefetched() []argument {
-	var args []argument
+func (k *kernel) prefetched() []value {
+	var args []value
 	for _, a := range k.program.Mesh {
 		args = append(args, k.coordinates[a])
 	}
 	return append(args, k.arguments(k.program.RefsOf(tile.Table))...)
 }
 
-// function writes the kernel itself.
-func (k *kernel) function(t *text) {
+// main writes the kernel itself.
+func (k *kernel) main(b *strings.Builder, body string) {
 	p := k.program
 	own := slices.DeleteFunc(own(p), func(r *tile.Ref) bool { return k.unread[r] })
 	args := slices.Concat(k.grid, k.prefetched(), k.arguments(arrays(p), own))
@@ -209,16 +189,12 @@ func (k *kernel) function(t *text) {
 			scratch++
 		}
 	}
-	t.line("%q() ({", prefix+"func.func")
-	t.line("^bb0(%s):", parameters(args))
-	t.b.WriteString(k.text.b.String())
-	t.line(`  "%sfunc.return"() : () -> ()`, prefix)
 	attrs := []string{
 		"dimension_semantics = [" + k.semantics() + "]",
-		"function_type = (" + argumentTypes(args) + ") -> ()",
+		"function_type = (" + types(args) + ") -> ()",
 	}
 	if !gridless(p) {
-		attrs = append(attrs, "iteration_bounds = array<i64: "+commas(bounds(p))+">")
+		attrs = append(attrs, "iteration_bounds = array<i64: "+mlir.Commas(bounds(p)...)+">")
 	}
 	attrs = append(attrs,
 		fmt.Sprintf("scalar_prefetch = %d : i64", len(k.prefetched())),
@@ -228,7 +204,7 @@ func (k *kernel) function(t *text) {
 	if !gridless(p) {
 		attrs = append(attrs, "window_params = ["+k.windows()+"]")
 	}
-	t.line("}) {%s} : () -> ()", strings.Join(attrs, ", "))
+	k.define(b, args, body, strings.Join(attrs, ", "))
 }
 
 // dynamic stands for a size that the call gives.
@@ -258,27 +234,4 @@ func (k *kernel) semantics() string {
 		parts = append(parts, "#tpu.dimension_semantics<arbitrary>")
 	}
 	return strings.Join(parts, ", ")
-}
-
-func parameters(args []argument) string {
-	parts := make([]string, len(args))
-	for i, a := range args {
-		parts[i] = a.name + ": " + a.typ()
-	}
-	return strings.Join(parts, ", ")
-}
-
-func argumentTypes(args []argument) string {
-	parts := make([]string, len(args))
-	for i, a := range args {
-		parts[i] = a.typ()
-	}
-	return strings.Join(parts, ", ")
-}
-
-// refuseAt remembers the first thing that has no Mosaic.
-func (k *kernel) refuseAt(op, ref, reason string) {
-	if k.err == nil {
-		k.err = &UnsupportedError{mlir.Refuse(k.pos, k.program.Name, op, ref, reason)}
-	}
 }

@@ -1,7 +1,6 @@
 package mosaic
 
 import (
-	"fmt"
 	"slices"
 
 	"matladder/lower/internal/mlir"
@@ -63,8 +62,8 @@ type Kernel struct {
 func refuse(p *tile.Program) error {
 	for _, r := range p.Refs {
 		if r.Overlap() {
-			return &UnsupportedError{mlir.Refuse(r.Pos, p.Name, "block", r.Name,
-				fmt.Sprintf("every %v elements: the pipeline counts blocks side by side, as memory is tiled, and writes whole ones back", r.Steps))}
+			return unsupported(r.Pos, p, "block", r.Name,
+				"every %v elements: the pipeline counts blocks side by side, as memory is tiled, and writes whole ones back", r.Steps)
 		}
 	}
 	return nil

@@ -12,48 +12,49 @@ import (
 // known while the text is written.
 func (k *kernel) slice(e *tile.Expr) value {
 	x := e.Args[0]
-	start := k.index(e.Index)
+	start := k.Index(e.Index)
+	from, known := start.Int()
 	switch x.Op {
 	case tile.OpLoad:
-		if _, whole := k.loads[x.Ref]; !whole || !start.known {
-			return k.loadFrom(x.Ref, map[int]index{e.Dim: start}, e.Shape)
+		if _, whole := k.loads[x.Ref]; !whole || !known {
+			return k.loadFrom(x.Ref, map[int]value{e.Dim: start}, e.Shape)
 		}
 	case tile.OpInBounds:
-		if along := mlir.Counted(x.Shape); along == e.Dim {
-			return k.values().InBounds(x, e.Index, e.Shape)
+		if mlir.Counted(x.Shape) == e.Dim {
+			return k.InBounds(x, e.Index, e.Shape)
 		}
 	}
-	v := k.alone(k.expr(x))
-	dim := e.Dim + len(v.dims) - len(x.Shape)
-	if v.dims == nil || dim < 0 || v.dims[dim] == 1 {
+	v := k.alone(k.Expr(x))
+	dim := e.Dim + len(v.Dims) - len(x.Shape)
+	if v.Dims == nil || dim < 0 || v.Dims[dim] == 1 {
 		return v // still to be repeated along it
 	}
-	if !start.known {
-		k.refuse("slice", "", "where it starts changes in a loop of more than "+fmt.Sprint(unrolled)+" repetitions, and it is not of a ref: store the value to scratch first")
+	if !known {
+		k.Refuse("slice", "", "where it starts changes in a loop of more than "+fmt.Sprint(unrolled)+" repetitions, and it is not of a ref: store the value to scratch first")
 		return v
 	}
-	if e.Shape[e.Dim] == v.dims[dim] {
+	if e.Shape[e.Dim] == v.Dims[dim] {
 		return v
 	}
-	return k.unpacked(e.Dtype, []value{v}, func(vs []value) value { return k.along(vs[0], dim, start.n, e.Shape[e.Dim]) })
+	return k.unpacked(e.Dtype, []value{v}, func(vs []value) value { return k.along(vs[0], dim, from, e.Shape[e.Dim]) })
 }
 
 // concat puts blocks one after another.
 func (k *kernel) concat(e *tile.Expr) value {
 	vs := make([]value, len(e.Args))
 	for i, x := range e.Args {
-		vs[i] = k.alone(k.expr(x))
+		vs[i] = k.alone(k.Expr(x))
 	}
 	if len(vs) == 1 {
 		return vs[0]
 	}
-	to := physical(e.Shape)
+	to := mlir.Physical(e.Shape)
 	dim := e.Dim + len(to) - len(e.Shape)
 	return k.unpacked(e.Dtype, vs, func(vs []value) value {
 		for i, x := range e.Args {
-			vs[i] = k.vector(vs[i], shaped{elem: vs[i].elem, dims: physical(x.Shape)})
+			vs[i] = k.Vector(vs[i], shaped{Elem: vs[i].Elem, Dims: mlir.Physical(x.Shape)})
 		}
-		return k.op(shaped{elem: vs[0].elem, dims: to}, "tpu.concatenate", fmt.Sprintf("dimension = %d : i32", dim), vs...)
+		return k.Op(shaped{Elem: vs[0].Elem, Dims: to}, "tpu.concatenate", fmt.Sprintf("dimension = %d : i32", dim), vs...)
 	})
 }
 
@@ -63,14 +64,14 @@ func (k *kernel) unpacked(d tile.Dtype, vs []value, move func([]value) value) va
 	wide := make([]value, len(vs))
 	for i, v := range vs {
 		if d == tile.Bool {
-			wide[i] = k.values().FromBool(v)
+			wide[i] = k.FromBool(v)
 		} else {
-			wide[i] = k.wide(v, d)
+			wide[i] = k.Wide(v, d)
 		}
 	}
 	v := move(wide)
 	if d == tile.Bool {
-		return k.toBool(v)
+		return k.ToBool(v)
 	}
 	return v
 }

@@ -1,10 +1,7 @@
 package mosaic
 
 import (
-	"fmt"
-
 	"matladder/internal/known"
-	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -76,16 +73,10 @@ func (t Target) checkProducts(p *tile.Program) (err error) {
 	if t.narrow {
 		return nil
 	}
-	p.Walk(func(s *tile.Stmt) {
-		if s.Value == nil {
-			return
+	p.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) {
+		if e.Op == tile.OpDot && e.Args[0].Dtype.Bits() <= 8 && err == nil {
+			err = unsupported(e.Pos, p, "dot", "", "%s does not multiply %s by %s", t.Name, e.Args[0].Dtype, e.Args[1].Dtype)
 		}
-		tile.WalkExpr(s.Value, func(e *tile.Expr) {
-			if e.Op == tile.OpDot && e.Args[0].Dtype.Bits() <= 8 && err == nil {
-				err = &UnsupportedError{mlir.Refuse(e.Pos, p.Name, "dot", "",
-					fmt.Sprintf("%s does not multiply %s by %s", t.Name, e.Args[0].Dtype, e.Args[1].Dtype))}
-			}
-		})
 	})
 	return err
 }

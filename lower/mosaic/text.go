@@ -2,10 +2,9 @@ package mosaic
 
 import (
 	"fmt"
-	"maps"
-	"strings"
 
 	"matladder/lower/internal/mlir"
+	"matladder/tile"
 )
 
 // prefix marks an operation of the serialized, versioned dialects.
@@ -15,116 +14,106 @@ const prefix = "stable_mosaic."
 // older compilers do not know, and above 6, where iota got its present form.
 const version = 11
 
-// value is a name in the text with its type. A constant has a number and no
-// name until it is used, since the use decides its type and shape.
-type value struct {
-	name string
-	shaped
-	number *float64
+// value is a name in the text, shaped its type: a vector or a scalar, or a memref where
+// Space says in which memory (a table is in smem).
+type (
+	value  = mlir.Value
+	shaped = mlir.Type
+)
+
+func spelled(t shaped) string {
+	switch {
+	case t.Space != "":
+		return fmt.Sprintf("memref<%s%s, #tpu.memory_space<%s>>", mlir.Cross(t.Dims), t.Elem, t.Space)
+	case t.Dims == nil:
+		return t.Elem
+	}
+	return "vector<" + mlir.Cross(t.Dims) + t.Elem + ">"
 }
 
-// text is Mosaic being written: one function, its values numbered in order.
-// What is known from before in a region need not be written again in it.
-type text struct {
-	b     strings.Builder
-	depth int
-	next  int
-	known map[string]value // constants and conversions, by what made them
+func types(vs []value) string { return mlir.List(vs, func(v value) string { return spelled(v.Type) }) }
+
+// predicates are those of arith.cmpi and arith.cmpf by their numbers.
+var predicates = map[string]int{
+	"eq": 0, "ne": 1, "slt": 2, "sle": 3, "sgt": 4, "sge": 5, "ult": 6,
+	"oeq": 1, "ogt": 2, "oge": 3, "olt": 4, "ole": 5,
 }
 
-func (t *text) line(format string, args ...any) {
-	t.b.WriteString(strings.Repeat("  ", t.depth))
-	fmt.Fprintf(&t.b, format, args...)
-	t.b.WriteByte('\n')
-}
-
-// op writes an operation with one result.
-func (t *text) op(to shaped, name, attrs string, args ...value) value {
-	v := value{name: fmt.Sprintf("%%%d", t.next), shaped: to}
-	t.next++
-	t.line("%s = %s", v.name, operation(name, attrs, types(args), to.String(), args...))
-	return v
-}
-
-// do writes an operation without a result; types are those of its operands.
-func (t *text) do(name, attrs, types string, args ...value) {
-	t.line("%s", operation(name, attrs, types, "()", args...))
-}
-
-func operation(name, attrs, from, to string, args ...value) string {
+// Spell is an operation in MLIR's generic form.
+func (k *kernel) Spell(to shaped, op, attrs string, args []value) string {
+	result := spelled(to)
+	switch {
+	case result == "":
+		result = "()"
+	case op == "arith.constant" && result == "i1": // whose spellings have no type
+		attrs = "value = " + attrs
+	case op == "arith.constant":
+		attrs = "value = " + attrs + " : " + result
+	case op == "arith.cmpi", op == "arith.cmpf":
+		attrs = fmt.Sprintf("predicate = %d : i64", predicates[attrs])
+	}
 	if attrs != "" {
 		attrs = " {" + attrs + "}"
 	}
-	return fmt.Sprintf("%q(%s)%s : (%s) -> %s", prefix+name, names(args), attrs, from, to)
+	return fmt.Sprintf("%q(%s)%s : (%s) -> %s", prefix+op, mlir.Names(args), attrs, types(args), result)
 }
 
-// once writes what make writes unless the same is known here already.
-func (t *text) once(key string, make func() value) value {
-	if v, ok := t.known[key]; ok {
-		return v
-	}
-	v := make()
-	t.known[key] = v
-	return v
-}
-
-// constant is x in every element of a type.
-func (t *text) constant(to shaped, x float64) value {
-	text := mlir.Number(to.elem, x)
-	if to.dims != nil {
-		text = "dense<" + text + ">"
-	}
-	attr := fmt.Sprintf("value = %s : %s", text, to)
-	if to.String() == "i1" { // whose spellings have no type
-		attr = "value = " + text
-	}
-	return t.once("constant "+text+to.String(), func() value {
-		return t.op(to, "arith.constant", attr)
+// region is the text of what body writes, at the borders of which every scratch is in memory.
+func (k *kernel) region(body func()) string {
+	return k.Region(func() {
+		body()
+		k.release()
+		k.Do("scf.yield", "")
 	})
 }
 
-// i32 is a scalar constant.
-func (t *text) i32(n int) value { return t.constant(shaped{elem: "i32"}, float64(n)) }
-
-// region writes a region that may use all that is known around it.
-func (t *text) region(body func()) {
-	outer := t.known
-	t.known = maps.Clone(outer)
-	t.depth++
-	body()
-	t.do("scf.yield", "", "")
-	t.depth--
-	t.known = outer
+// branch writes then where cond holds, otherwise where not.
+func (k *kernel) branch(cond value, then, otherwise func()) {
+	k.release()
+	k.Line("%q(%s) ({", prefix+"scf.if", cond.Name)
+	k.Append(k.region(then))
+	k.Line("}, {")
+	k.Append(k.region(otherwise))
+	k.Line("}) : (i1) -> ()")
 }
 
-// branch writes then where cond holds, otherwise where not; either may be nil.
-func (t *text) branch(cond value, then, otherwise func()) {
-	t.line("%q(%s) ({", prefix+"scf.if", cond.name)
-	for i, body := range []func(){then, otherwise} {
-		if i > 0 {
-			t.line("}, {")
-		}
-		t.region(func() {
-			if body != nil {
-				body()
-			}
-		})
+// repeat writes a loop along an axis.
+func (k *kernel) repeat(a *tile.Axis, body func()) {
+	k.release()
+	name := k.Unique(a.Name)
+	k.ids[a] = value{Name: name, Type: scalar}
+	bounds := []value{k.Written(k.Int(0)), k.Written(k.Int(a.Size)), k.Written(k.Int(1))}
+	k.Line("%q(%s) ({", prefix+"scf.for", mlir.Names(bounds))
+	k.Line("^bb0(%s: i32):", name)
+	k.Append(k.region(body))
+	k.Line("}) : (i32, i32, i32) -> ()")
+}
+
+var scalar = shaped{Elem: "i32"}
+
+// ID is the id along an axis, or the coordinate of the device.
+func (k *kernel) ID(a *tile.Axis) value {
+	switch {
+	case !a.Mesh:
+		return k.ids[a]
+	case a.Size == 1:
+		return k.Int(0)
 	}
-	t.line("}) : (i1) -> ()")
+	return k.element(k.coordinates[a], k.Int(0))
 }
 
-// repeat writes a loop over 0 … n-1.
-func (t *text) repeat(variable string, n int, body func(i value)) {
-	lo, hi, step := t.i32(0), t.i32(n), t.i32(1)
-	i := value{name: variable, shaped: shaped{elem: "i32"}}
-	t.line("%q(%s) ({", prefix+"scf.for", names([]value{lo, hi, step}))
-	t.line("^bb0(%s: i32):", i.name)
-	t.region(func() { body(i) })
-	t.line("}) : (i32, i32, i32) -> ()")
+// Element is one of a table.
+func (k *kernel) Element(table *tile.Ref, at value) value { return k.element(k.refs[table], at) }
+
+func (k *kernel) element(table, at value) value {
+	return k.Once(scalar, "memref.load", "", table, k.position(at))
 }
 
-func names(vs []value) string { return mlir.List(vs, func(v value) string { return v.name }) }
-
-func types(vs []value) string {
-	return mlir.List(vs, func(v value) string { return v.shaped.String() })
+// position is x as what memory is addressed by.
+func (k *kernel) position(x value) value {
+	to := shaped{Elem: "index"}
+	if n, known := x.Known(); known {
+		return k.Constant(to, n)
+	}
+	return k.Once(to, "arith.index_cast", "", x)
 }

@@ -1,8 +1,6 @@
 package mosaic
 
 import (
-	"fmt"
-
 	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
@@ -28,16 +26,15 @@ func rowsOfTile(d tile.Dtype, rows int) int {
 // checkTiling refuses blocks that are not made of whole tiles.
 func checkTiling(p *tile.Program) error {
 	for _, r := range windowed(p) {
-		array, block := physical(r.Array), memoryShape(r)
+		array, block := mlir.Physical(r.Array), memoryShape(r)
 		for back, unit := range []int{tileColumns, rowsOfTile(r.Dtype, array[len(array)-2])} {
 			d := len(array) - 1 - back
 			if block[d]%unit == 0 || block[d] == array[d] {
 				continue
 			}
 			which := []string{"last", "second to last"}[back]
-			return &UnsupportedError{mlir.Refuse(r.Pos, p.Name, "block", r.Name,
-				fmt.Sprintf("%d of the %d elements along the %s dimension of a %s array: memory is tiled, take a multiple of %d, or all",
-					block[d], array[d], which, r.Dtype, unit))}
+			return unsupported(r.Pos, p, "block", r.Name, "%d of the %d elements along the %s dimension of a %s array: memory is tiled, take a multiple of %d, or all",
+				block[d], array[d], which, r.Dtype, unit)
 		}
 	}
 	return nil

@@ -1,6 +1,9 @@
 package mosaic
 
-import "matladder/tile"
+import (
+	"matladder/lower/internal/mlir"
+	"matladder/tile"
+)
 
 // Memory is what a kernel's blocks and scratch take of VMEM.
 type Memory struct {
@@ -66,7 +69,7 @@ func (t Target) checkVMEM(p *tile.Program, limit int64, ahead string) error {
 // anyway.
 func (t Target) mayKeep(p *tile.Program) bool {
 	for _, r := range windowed(p) {
-		array := physical(r.Array)
+		array := mlir.Physical(r.Array)
 		if (t.keeps || array[len(array)-1]%tileColumns != 0) && tiledBytes(r.Dtype, array) <= t.VMEMBytes {
 			return true
 		}

@@ -4,16 +4,16 @@ import "matladder/problem"
 
 // activation applies a to x, which is f32, or i32 for Relu alone.
 func (t *text) activation(a problem.Activation, x value) (value, error) {
-	typ := x.tensor
+	typ := x.Type
 	switch a {
 	case problem.NoActivation:
 		return x, nil
 	case problem.Relu:
-		return t.op("maximum", x, t.constant(typ, 0)), nil
+		return t.Apply("maximum", x, t.Constant(typ, 0)), nil
 	case problem.Silu:
-		return t.op("multiply", x, t.op("logistic", x)), nil
+		return t.Apply("multiply", x, t.Apply("logistic", x)), nil
 	case problem.Gelu:
-		return t.op("multiply", x, t.normalCDF(x)), nil
+		return t.Apply("multiply", x, t.normalCDF(x)), nil
 	}
 	return x, errUnknownActivation
 }

@@ -13,7 +13,7 @@ import (
 func Baseline(p problem.Problem) (*Launch, error) {
 	of := baselines[p.Family().Name]
 	if of == nil {
-		return nil, &UnsupportedError{Program: "xla " + p.String(), Op: p.Family().Name, Reason: "nothing says how XLA computes it"}
+		return nil, refused(p, p.Family().Name, "nothing says how XLA computes it")
 	}
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -43,10 +43,10 @@ var baselines = map[string]func(p problem.Problem) (*Launch, error){
 func written[P problem.Problem](body func(t *text, p P, in map[string]value) ([]value, error)) func(problem.Problem) (*Launch, error) {
 	return func(asked problem.Problem) (*Launch, error) {
 		p := asked.(P)
-		l, t := &Launch{Name: "xla"}, &text{depth: 1}
+		l, t := &Launch{Name: "xla"}, newText()
 		for _, o := range p.Operands() {
-			if slices.ContainsFunc(o.Shape, func(n int) bool { return !int32Fits(n) }) {
-				return nil, &UnsupportedError{Program: "xla " + p.String(), Op: o.Name, Reason: "a dimension does not fit 32 bits"}
+			if slices.ContainsFunc(o.Shape, func(n int) bool { return !countable(n) }) {
+				return nil, refused(p, o.Name, "a dimension does not fit 32 bits")
 			}
 			array := Array{o.Name, o.Dtype, o.Shape}
 			if o.Out {
@@ -60,13 +60,13 @@ func written[P problem.Problem](body func(t *text, p P, in map[string]value) ([]
 			named[array.Name] = args[i]
 		}
 		var err error
-		t.function("private", "launch", args, storedTypes(l.Out), func() []value {
+		l.text = t.Function("private", "launch", args, storedTypes(l.Out), func() []value {
 			var made []value
 			if made, err = body(t, p, named); err != nil {
 				return nil
 			}
 			for i, array := range l.Out {
-				if made[i].elem != storage[array.Dtype] {
+				if made[i].Elem != storage(array.Dtype) {
 					made[i] = t.output(made[i], accumulated(made[i]), array.Dtype)
 				}
 			}
@@ -75,14 +75,13 @@ func written[P problem.Problem](body func(t *text, p P, in map[string]value) ([]
 		if err != nil {
 			return nil, err
 		}
-		l.text = t.b.String()
 		return l, nil
 	}
 }
 
 // accumulated is the dtype of a working value.
 func accumulated(v value) tile.Dtype {
-	if v.isFloat() {
+	if v.IsFloat() {
 		return tile.Float32
 	}
 	return tile.Int32
@@ -96,10 +95,10 @@ func accumulated(v value) tile.Dtype {
 // is the precision of float32 products: the device chooses at Default.
 func matmulBaseline(p problem.Matmul) (*Launch, error) {
 	refuse := func(op, reason string) (*Launch, error) {
-		return nil, &UnsupportedError{Program: "xla " + p.String(), Op: op, Reason: reason}
+		return nil, refused(p, op, reason)
 	}
 	for _, d := range []int{p.Batch, p.M, p.K, p.N} {
-		if !int32Fits(d) {
+		if !countable(d) {
 			return refuse("dot", "a dimension does not fit 32 bits")
 		}
 	}
@@ -118,13 +117,13 @@ func matmulBaseline(p problem.Matmul) (*Launch, error) {
 	out := []Array{{"o", p.Out, batched(p, p.M, p.N)}}
 
 	l := &Launch{Name: "xla", In: in, Out: out}
-	t := &text{depth: 1}
+	t := newText()
 	args := l.arguments(t, in, "")
 	named := map[string]value{}
 	for i, array := range in {
 		named[array.Name] = args[i]
 	}
-	t.function("private", "launch", args, storedTypes(out), func() []value {
+	l.text = t.Function("private", "launch", args, storedTypes(out), func() []value {
 		var o value
 		if p.Quant == problem.NoQuant {
 			o = t.matmul(p, args[0], args[1])
@@ -132,7 +131,7 @@ func matmulBaseline(p problem.Matmul) (*Launch, error) {
 			o = t.scaledProduct(p, scheme, named)
 		}
 		if p.Bias {
-			o = t.op("add", o, t.broadcast(named["bias"], o.dims))
+			o = t.Apply("add", o, t.broadcast(named["bias"], o.Dims))
 		}
 		if o, err = t.activation(p.Activation, o); err != nil {
 			return nil
@@ -142,7 +141,6 @@ func matmulBaseline(p problem.Matmul) (*Launch, error) {
 	if err != nil {
 		return refuse("activation "+string(p.Activation), err.Error())
 	}
-	l.text = t.b.String()
 	return l, nil
 }
 

@@ -11,9 +11,9 @@ import (
 // narrow, the gate's through its activation, and their product.
 func mlp(t *text, p problem.MLP, in map[string]value) ([]value, error) {
 	product := func(name string) value {
-		sums := t.dot(in["x"], t.as(in[name], storage[p.X]), 0, false, false, "f32", tile.Default)
+		sums := t.dot(in["x"], t.As(in[name], storage(p.X)), 0, false, false, "f32", tile.Default)
 		if p.Scaled() {
-			sums = t.op("multiply", sums, t.broadcast(in[name+"_scale"], sums.dims))
+			sums = t.Apply("multiply", sums, t.broadcast(in[name+"_scale"], sums.Dims))
 		}
 		return sums
 	}
@@ -24,10 +24,10 @@ func mlp(t *text, p problem.MLP, in map[string]value) ([]value, error) {
 		gate, err = t.activation(problem.Gelu, gate)
 	case problem.GateGeluTanh:
 		twice := 2 * math.Sqrt(2/math.Pi) // as tile.GeluTanh
-		slope := t.op("add", t.times(t.op("multiply", gate, gate), 0.044715*twice), t.constant(gate.tensor, twice))
-		gate = t.op("multiply", gate, t.op("logistic", t.op("multiply", gate, slope)))
+		slope := t.Apply("add", t.times(t.Apply("multiply", gate, gate), 0.044715*twice), t.Constant(gate.Type, twice))
+		gate = t.Apply("multiply", gate, t.Apply("logistic", t.Apply("multiply", gate, slope)))
 	default:
 		gate, err = t.activation(problem.Silu, gate)
 	}
-	return []value{t.op("multiply", gate, up)}, err
+	return []value{t.Apply("multiply", gate, up)}, err
 }

@@ -3,7 +3,6 @@ package stablehlo
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"matladder/problem"
 	"matladder/tile"
@@ -58,87 +57,67 @@ func (t *text) scaledProduct(p problem.Matmul, s problem.Scheme, in map[string]v
 		a, sa = t.quantized(p, s, a, da)
 	}
 	if db != p.B {
-		b = t.as(b, storage[db])
+		b = t.As(b, storage(db))
 	}
 	p.A, p.B = da, db
 	var o value
 	if s.B == problem.Block {
 		o = t.groups(p, s, a, b, in["sb"], sa)
 	} else {
-		o = t.as(t.matmul(p, a, b), "f32")
+		o = t.As(t.matmul(p, a, b), "f32")
 	}
 	switch bySb := s.B != problem.Block; {
 	case s.A == problem.NoGrain && bySb:
-		return t.op("multiply", o, t.broadcast(in["sb"], o.dims))
+		return t.Apply("multiply", o, t.broadcast(in["sb"], o.Dims))
 	case s.A == problem.NoGrain, s.A == problem.TokenBlock:
 		return o
 	case bySb: // sa in the two parts that a kernel has
-		first := t.op("minimum", t.op("maximum", sa, t.constant(sa.tensor, 0x1p-64)), t.constant(sa.tensor, 0x1p64))
-		for _, by := range []value{first, in["sb"], t.op("divide", sa, first)} {
-			o = t.op("multiply", o, t.broadcast(by, o.dims))
+		first := t.Apply("minimum", t.Apply("maximum", sa, t.Constant(sa.Type, 0x1p-64)), t.Constant(sa.Type, 0x1p64))
+		for _, by := range []value{first, in["sb"], t.Apply("divide", sa, first)} {
+			o = t.Apply("multiply", o, t.broadcast(by, o.Dims))
 		}
 		return o
 	}
-	return t.op("multiply", o, t.broadcast(sa, o.dims))
+	return t.Apply("multiply", o, t.broadcast(sa, o.Dims))
 }
 
 // groups is the sum over groups of k of their products, scaled; by sa too where groups
 // of a have scales.
 func (t *text) groups(p problem.Matmul, s problem.Scheme, a, b, sb, sa value) value {
 	n := p.Groups(s)
-	a = t.reshape(a, []int{p.M, n, s.Block})
-	to := tensor{a.elem, []int{n, p.M, s.Block}}
-	a = t.define(to, "transpose %s, dims = [1, 0, 2] : (%s) -> %s", a.name, a.tensor, to)
-	b = t.reshape(b, []int{n, s.Block, p.N})
+	a = t.Reshape(a, []int{p.M, n, s.Block})
+	a = t.transpose(a, 1, 0, 2)
+	b = t.Reshape(b, []int{n, s.Block, p.N})
 	p.Batch, p.K = n, s.Block
 	parts := t.matmul(p, a, b)
-	parts = t.op("multiply", t.as(parts, "f32"), t.broadcast(sb, parts.dims))
+	parts = t.Apply("multiply", t.As(parts, "f32"), t.broadcast(sb, parts.Dims))
 	if s.A == problem.TokenBlock {
-		to := tensor{sa.elem, []int{n, p.M}}
-		sa = t.reshape(t.define(to, "transpose %s, dims = [1, 0] : (%s) -> %s", sa.name, sa.tensor, to), []int{n, p.M, 1})
-		parts = t.op("multiply", parts, t.broadcast(sa, parts.dims))
+		sa = t.Reshape(t.transpose(sa, 1, 0), []int{n, p.M, 1})
+		parts = t.Apply("multiply", parts, t.broadcast(sa, parts.Dims))
 	}
 	return t.reduce("add", parts, 0, []int{0}, []int{p.M, p.N})
 }
 
 // quantized is a in codes of d, and their scales. See package quant.
 func (t *text) quantized(p problem.Matmul, s problem.Scheme, a value, d tile.Dtype) (codes, scales value) {
-	x := t.as(a, "f32")
-	across, dims := []int{len(x.dims) - 1}, batched(p, p.M, 1)
+	x := t.As(a, "f32")
+	across, dims := []int{len(x.Dims) - 1}, batched(p, p.M, 1)
 	switch s.A {
 	case problem.Tensor:
-		across, dims = []int{len(x.dims) - 2, len(x.dims) - 1}, batched(p, 1, 1)
+		across, dims = []int{len(x.Dims) - 2, len(x.Dims) - 1}, batched(p, 1, 1)
 	case problem.TokenBlock:
-		x = t.reshape(x, []int{p.M, p.Groups(s), s.Block})
+		x = t.Reshape(x, []int{p.M, p.Groups(s), s.Block})
 		across, dims = []int{2}, []int{p.M, p.Groups(s), 1}
 	}
-	size := t.reshape(t.reduce("maximum", t.op("abs", x), math.Inf(-1), across, nil), dims)
+	size := t.Reshape(t.reduce("maximum", t.Apply("abs", x), math.Inf(-1), across, nil), dims)
 	_, top := d.Range()
-	scales = t.op("multiply", size, t.constant(size.tensor, float64(float32(1/top))))
-	scales = t.op("maximum", scales, t.constant(size.tensor, 0x1p-126))
-	inverse := t.op("divide", t.constant(size.tensor, 1), scales)
-	x = t.op("multiply", x, t.broadcast(inverse, x.dims))
-	codes = t.as(t.cast(x, tile.Float32, d), storage[d])
+	scales = t.Apply("multiply", size, t.Constant(size.Type, float64(float32(1/top))))
+	scales = t.Apply("maximum", scales, t.Constant(size.Type, 0x1p-126))
+	inverse := t.Apply("divide", t.Constant(size.Type, 1), scales)
+	x = t.Apply("multiply", x, t.broadcast(inverse, x.Dims))
+	codes = t.As(t.cast(x, tile.Float32, d), storage(d))
 	if s.A == problem.TokenBlock {
-		codes, scales = t.reshape(codes, []int{p.M, p.K}), t.reshape(scales, []int{p.M, p.Groups(s)})
+		codes, scales = t.Reshape(codes, []int{p.M, p.K}), t.Reshape(scales, []int{p.M, p.Groups(s)})
 	}
 	return codes, scales
-}
-
-// reduce folds dimensions of x; the result has the others, or dims if given.
-func (t *text) reduce(op string, x value, first float64, across, dims []int) value {
-	var left []int
-	for d, n := range x.dims {
-		if !slices.Contains(across, d) {
-			left = append(left, n)
-		}
-	}
-	to := tensor{x.elem, left}
-	init := t.constant(tensor{elem: x.elem}, first)
-	v := t.define(to, "reduce(%s init: %s) applies stablehlo.%s across dimensions = %s : (%s, %s) -> %s",
-		x.name, init.name, op, list(across), x.tensor, init.tensor, to)
-	if dims == nil {
-		return v
-	}
-	return t.reshape(v, dims)
 }

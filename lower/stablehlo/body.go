@@ -1,8 +1,6 @@
 package stablehlo
 
 import (
-	"slices"
-
 	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
@@ -10,14 +8,14 @@ import (
 // body writes statements.
 func (g *grid) body(body []*tile.Stmt) {
 	for _, s := range body {
-		g.pos = s.Pos
+		g.Pos = s.Pos
 		switch s.Kind {
 		case tile.When:
 			g.whenHolds(s)
 		case tile.Loop:
 			g.loop(s)
 		default:
-			g.line("// %s %s", s.Kind, s.Ref.Name)
+			g.Line("// %s %s", s.Kind, s.Ref.Name)
 			g.memo = map[*tile.Expr]value{}
 			g.write(s)
 		}
@@ -27,18 +25,18 @@ func (g *grid) body(body []*tile.Stmt) {
 // write writes a Fill, Store or Accumulate, rounded to what memory holds.
 func (g *grid) write(s *tile.Stmt) {
 	old := g.block(s.Ref)
-	x := g.broadcast(g.expr(s.Value), old.dims)
+	x := g.broadcast(g.expr(s.Value), old.Dims)
 	if s.Kind == tile.Accumulate {
-		x = g.op("add", old, x)
+		x = g.Apply("add", old, x)
 	}
 	if s.Kind == tile.Accumulate || !isRounded(s.Value) {
 		x = g.inDtype(x, s.Ref.Dtype)
 	}
 	if s.IsPart() {
-		row := g.iota(0, old.dims)
-		from := g.compare("GE", row, g.broadcast(g.indexOf(s.From), old.dims))
-		to := g.compare("LT", row, g.broadcast(g.indexOf(s.To), old.dims))
-		x = g.choose(g.op("and", from, to), x, old)
+		row := g.iota(0, old.Dims)
+		from := g.compare("GE", row, g.broadcast(g.Index(s.From), old.Dims))
+		to := g.compare("LT", row, g.broadcast(g.Index(s.To), old.Dims))
+		x = g.choose(g.Apply("and", from, to), x, old)
 	}
 	g.set(s.Ref, x)
 }
@@ -61,8 +59,8 @@ func (g *grid) whenHolds(s *tile.Stmt) {
 	if len(changed) == 0 {
 		return
 	}
-	g.line("// when %s", s.Cond)
-	after := g.branch(g.cond(s.Cond), func() []value {
+	g.Line("// when %s", s.Cond)
+	after := g.branch(g.Cond(s.Cond), func() []value {
 		g.body(s.Body)
 		return g.of(changed)
 	}, g.of(changed))
@@ -78,19 +76,19 @@ func (g *grid) loop(s *tile.Stmt) {
 	if len(changed) == 0 {
 		return
 	}
-	g.line("// for %s = 0..%d", s.Axis.Name, s.Axis.Size-1)
+	g.Line("// for %s = 0..%d", s.Axis.Name, s.Axis.Size-1)
 	outer := g.env
 	hints, values := outer.all()
-	hints, values = append([]string{mlir.Symbol(s.Axis.Name)}, hints...), append([]value{g.scalar(0)}, values...)
+	hints, values = append([]string{mlir.Symbol(s.Axis.Name)}, hints...), append([]value{g.Int(0)}, values...)
 	result := g.while(hints, values, func(v []value) value {
-		return g.compare("LT", v[0], g.scalar(s.Axis.Size))
+		return g.compare("LT", v[0], g.Int(s.Axis.Size))
 	}, func(v []value) []value {
 		g.env = outer.with(v[1:]).along(s.Axis, v[0])
 		g.body(s.Body)
 		inner := g.env
 		inner.axes, inner.ids = outer.axes, inner.ids[:len(outer.ids)]
 		_, next := inner.all()
-		return append([]value{g.op("add", v[0], g.scalar(1))}, next...)
+		return append([]value{g.Apply("add", v[0], g.Int(1))}, next...)
 	})
 	after := outer.with(result[1:])
 	g.env = outer
@@ -103,16 +101,11 @@ func (g *grid) loop(s *tile.Stmt) {
 func (g *grid) changed(body []*tile.Stmt) []*tile.Ref {
 	var rs []*tile.Ref
 	for _, r := range g.program.Refs {
-		if writes(body, r) {
+		if tile.Writes(body, r) {
 			rs = append(rs, r)
 		}
 	}
 	return rs
-}
-
-// writes reports whether body may change r.
-func writes(body []*tile.Stmt, r *tile.Ref) bool {
-	return slices.ContainsFunc(body, func(s *tile.Stmt) bool { return s.Ref == r || writes(s.Body, r) })
 }
 
 // inDtype rounds or wraps a working value to one that d has.

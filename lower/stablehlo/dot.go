@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"matladder/lower/internal/mlir"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -13,12 +14,12 @@ import (
 // in p.Acc.
 func (t *text) matmul(p problem.Matmul, a, b value) value {
 	elem := operand(p.A, p.B)
-	a, b = t.as(a, elem), t.as(b, elem)
+	a, b = t.As(a, elem), t.As(b, elem)
 	batch := 0
 	if p.Batch > 1 {
 		batch = 1
 	}
-	return t.dot(a, b, batch, false, p.TransB, storage[p.Acc], p.Precision)
+	return t.dot(a, b, batch, false, p.TransB, storage(p.Acc), p.Precision)
 }
 
 // operand is the element type in which operands meet: their own if it is one,
@@ -28,7 +29,7 @@ func (t *text) matmul(p problem.Matmul, a, b value) value {
 func operand(a, b tile.Dtype) string {
 	switch {
 	case a == b && a != tile.Int4:
-		return storage[a]
+		return storage(a)
 	case a.IsFloat():
 		return "bf16" // the float8 types are the only floats that Dot mixes
 	case a == tile.Uint8 || b == tile.Uint8:
@@ -41,7 +42,7 @@ func operand(a, b tile.Dtype) string {
 // or 1. Behind these a may have more dimensions than a matrix, which the result has too: all
 // its matrices there meet one of b. transA and transB say that an operand stands transposed.
 func (t *text) dot(a, b value, batch int, transA, transB bool, result string, p tile.Precision) value {
-	m, ka := len(a.dims)-2, len(a.dims)-1
+	m, ka := len(a.Dims)-2, len(a.Dims)-1
 	if transA {
 		m, ka = ka, m
 	}
@@ -49,21 +50,20 @@ func (t *text) dot(a, b value, batch int, transA, transB bool, result string, p 
 	if transB {
 		kb, n = n, kb
 	}
-	to := tensor{result, append(append([]int(nil), a.dims[:len(a.dims)-2]...), a.dims[m], b.dims[n])}
+	to := tensor{Elem: result, Dims: append(append([]int(nil), a.Dims[:len(a.Dims)-2]...), a.Dims[m], b.Dims[n])}
 	batching := ""
 	if batch > 0 {
 		batching = "batching_dims = [0] x [0], "
 	}
 	precision := strings.ToUpper(p.String())
-	return t.define(to, "dot_general %s, %s, %scontracting_dims = [%d] x [%d], precision = [%s, %s] : (%s, %s) -> %s",
-		a.name, b.name, batching, ka, kb, precision, precision, a.tensor, b.tensor, to)
+	return t.Op(to, "dot_general", fmt.Sprintf("%scontracting_dims = [%d] x [%d], precision = [%s, %s]", batching, ka, kb, precision, precision), a, b)
 }
 
 // normalCDF is Φ(x), elementwise.
 func (t *text) normalCDF(x value) value {
 	x = t.times(x, -math.Sqrt2/2)
-	v := t.fresh(x.tensor)
-	t.line("%s = chlo.erfc %s : %s -> %s", v.name, x.name, x.tensor, x.tensor)
+	v := t.Fresh(x.Type)
+	t.Line("%s = chlo.erfc %s : %s -> %s", v.Name, x.Name, mlir.Tensor(x.Type), mlir.Tensor(x.Type))
 	return t.times(v, 0.5)
 }
 

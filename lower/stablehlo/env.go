@@ -19,7 +19,9 @@ type env struct {
 	starts [][]value
 }
 
-func (e env) id(a *tile.Axis) value     { return e.ids[slices.Index(e.axes, a)] }
+// ID is the id along an axis.
+func (e env) ID(a *tile.Axis) value { return e.ids[slices.Index(e.axes, a)] }
+
 func (e env) block(r *tile.Ref) value   { return e.blocks[slices.Index(e.refs, r)] }
 func (e env) start(r *tile.Ref) []value { return e.starts[slices.Index(e.refs, r)] }
 func (e env) set(r *tile.Ref, v value)  { e.blocks[slices.Index(e.refs, r)] = v }

@@ -1,6 +1,7 @@
 package stablehlo
 
 import (
+	"matladder/lower/internal/mlir"
 	"matladder/machine/mesh"
 	"matladder/problem"
 	"matladder/tile"
@@ -28,29 +29,27 @@ func Exchanged(p problem.Exchanged) (*Spread, error) {
 		Out:  []Array{{"y", e.Dtype, []int{p.Devices * e.Rows(), p.N}}},
 	}
 	for _, a := range []Array{s.In[0], s.In[1], s.Out[0]} {
-		if !int32Fits(a.Shape[0]) || !int32Fits(a.Shape[1]) {
-			return nil, &UnsupportedError{Program: "xla " + p.String(), Op: a.Name, Reason: "a dimension does not fit 32 bits"}
+		if !countable(a.Shape[0]) || !countable(a.Shape[1]) {
+			return nil, refused(p, a.Name, "a dimension does not fit 32 bits")
 		}
 	}
-	rows, w := value{"%rows", s.In[0].stored()}, value{"%w", s.In[1].stored()}
-	t := &text{depth: 1}
-	t.function("public", "main", []value{rows, w}, storedTypes(s.Out), func() []value {
-		rows := t.byExpert(t.reshape(rows, []int{p.Devices, e.Experts, e.Capacity, e.Dim}))
-		w := t.reshape(w, []int{e.Experts, e.Dim, p.N})
-		sums := tensor{"f32", []int{e.Experts, p.Devices, e.Capacity, p.N}}
-		y := t.define(sums, "dot_general %s, %s, batching_dims = [1] x [0], contracting_dims = [3] x [1], precision = [DEFAULT, DEFAULT] : (%s, %s) -> %s",
-			rows.name, w.name, rows.tensor, w.tensor, sums)
+	rows, w := value{Name: "%rows", Type: s.In[0].typ()}, value{Name: "%w", Type: s.In[1].typ()}
+	t := newText()
+	main := t.Function("public", "main", []value{rows, w}, storedTypes(s.Out), func() []value {
+		rows := t.byExpert(t.Reshape(rows, []int{p.Devices, e.Experts, e.Capacity, e.Dim}))
+		w := t.Reshape(w, []int{e.Experts, e.Dim, p.N})
+		sums := tensor{Elem: "f32", Dims: []int{e.Experts, p.Devices, e.Capacity, p.N}}
+		y := t.Op(sums, "dot_general", "batching_dims = [1] x [0], contracting_dims = [3] x [1], precision = [DEFAULT, DEFAULT]", rows, w)
 		y = t.output(y, tile.Float32, e.Dtype) // what goes back is no wider than what came
-		to := tensor{y.elem, []int{p.Devices, e.Experts, e.Capacity, p.N}}
-		y = t.byExpert(t.define(to, "transpose %s, dims = [1, 0, 2, 3] : (%s) -> %s", y.name, y.tensor, to))
-		return []value{t.reshape(y, s.Out[0].Shape)}
+		y = t.byExpert(t.transpose(y, 1, 0, 2, 3))
+		return []value{t.Reshape(y, s.Out[0].Shape)}
 	})
-	return spread(s, t.b.String()+"}\n"), nil
+	return spread(s, main+"}\n"), nil
 }
 
 // byExpert keeps rows (device, expert, row, column) on the devices of their experts.
 func (t *text) byExpert(rows value) value {
-	v := t.fresh(rows.tensor)
-	t.line("%s = sdy.sharding_constraint %s <@mesh, [{}, {%q}, {}, {}]> : %s", v.name, rows.name, mesh.Expert, v.tensor)
+	v := t.Fresh(rows.Type)
+	t.Line("%s = sdy.sharding_constraint %s <@mesh, [{}, {%q}, {}, {}]> : %s", v.Name, rows.Name, mesh.Expert, mlir.Tensor(v.Type))
 	return v
 }

@@ -3,17 +3,9 @@ package stablehlo
 import (
 	"math"
 
+	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
-
-var nan = math.NaN()
-
-// refuse remembers the first thing that has no StableHLO.
-func (g *grid) refuse(op, ref, reason string) {
-	if g.err == nil {
-		g.err = &UnsupportedError{g.pos, g.program.Name, op, ref, reason}
-	}
-}
 
 // elementwise are the operations that are one of StableHLO's.
 var elementwise = map[tile.Op]string{
@@ -46,9 +38,9 @@ func (g *grid) apply(e *tile.Expr, args []value) value {
 		if e.Dtype != tile.InvalidDtype {
 			x = e.Dtype.Round(x)
 		}
-		return g.constant(typ, x)
+		return g.Constant(typ, x)
 	case tile.OpIndex:
-		return g.indexOf(e.Index)
+		return g.Index(e.Index)
 	case tile.OpIota:
 		return g.iota(e.Dim, e.Shape)
 	case tile.OpInBounds:
@@ -56,11 +48,11 @@ func (g *grid) apply(e *tile.Expr, args []value) value {
 	case tile.OpDot:
 		return g.masked(e, args[0], args[1])
 	case tile.OpCompare:
-		return g.compare(comparisons[e.Cmp], args[0], args[1])
+		return g.compare(mlir.Predicates[e.Cmp], args[0], args[1])
 	case tile.OpSelect:
 		return g.choose(args[0], args[1], args[2])
 	case tile.OpExp2: // which is no operation of StableHLO
-		return g.op("exponential", g.op("multiply", args[0], g.constant(typ, math.Ln2)))
+		return g.Apply("exponential", g.Apply("multiply", args[0], g.Constant(typ, math.Ln2)))
 	case tile.OpNormalCDF:
 		return g.normalCDF(args[0])
 	case tile.OpReduceMax, tile.OpReduceSum:
@@ -70,18 +62,18 @@ func (g *grid) apply(e *tile.Expr, args []value) value {
 	case tile.OpCast:
 		return g.cast(args[0], e.Args[0].Dtype, e.Dtype)
 	case tile.OpSlice:
-		at := each(e.Shape, func(int) value { return g.scalar(0) })
-		at[e.Dim] = g.indexOf(e.Index)
+		at := each(e.Shape, func(int) value { return g.Int(0) })
+		at[e.Dim] = g.Index(e.Index)
 		return g.dynamicSlice(args[0], at, e.Shape)
 	case tile.OpConcat:
-		return g.define(typ, "concatenate %s, dim = %d : (%s) -> %s", names(args), e.Dim, types(args), typ)
+		return g.join(e.Dim, args...)
 	}
 	op, ok := elementwise[e.Op]
 	if !ok {
-		g.refuse(e.Op.String(), "", "it has no lowering")
-		return g.constant(typ, 0)
+		g.Refuse(e.Op.String(), "", "it has no lowering")
+		return g.Constant(typ, 0)
 	}
-	v := g.op(op, args...)
+	v := g.Apply(op, args...)
 	if e.Dtype.IsInteger() {
 		v = g.wrapped(v, e.Dtype)
 	}
@@ -98,7 +90,7 @@ func (g *grid) inBounds(e *tile.Expr) value {
 		}
 	}
 	if r.Kind != tile.In && r.Kind != tile.Out {
-		return g.constant(working(tile.Bool, e.Shape...), 1)
+		return g.Constant(working(tile.Bool, e.Shape...), 1)
 	}
 	at := g.iota(dim, e.Shape)
 	return g.compare("LT", at, g.broadcast(g.inside(r, e.Dim, tile.Const(0)), e.Shape))
@@ -108,11 +100,11 @@ func (g *grid) inBounds(e *tile.Expr) value {
 // block, along dimension dim, and the end; less than 1 if there is none.
 func (g *grid) inside(r *tile.Ref, dim int, offset tile.IndexExpr) value {
 	d := r.ArrayDim(dim)
-	left := g.op("subtract", g.scalar(r.Array[d]), g.start(r)[d])
+	left := g.Apply("subtract", g.Int(r.Array[d]), g.start(r)[d])
 	if offset == tile.IndexExpr(tile.Const(0)) {
 		return left
 	}
-	return g.op("subtract", left, g.indexOf(offset))
+	return g.Apply("subtract", left, g.Index(offset))
 }
 
 // reduce takes the largest or the sum along a dimension, kept as 1.
@@ -131,19 +123,18 @@ func (g *grid) reduce(e *tile.Expr, x value) value {
 	return v
 }
 
+// Element is one of a table.
+func (g *grid) Element(table *tile.Ref, at value) value {
+	return g.Reshape(g.dynamicSlice(g.block(table), []value{at}, []int{1}), nil)
+}
+
 // masked is a Dot with zero, in both operands, for the contraction coordinates
 // that are padding of either.
 func (g *grid) masked(e *tile.Expr, a, b value) value {
-	ka, kb := 1, 0
-	if e.TransA {
-		ka = 0
-	}
-	if e.TransB {
-		kb = 1
-	}
+	ka, kb := e.Contracted()
 	for _, edge := range g.overhangs.Contraction(e) {
 		if edge.Unknown || edge.Stretched { // Verify refuses both
-			g.refuse("dot", edge.Ref.Name, "where its padding is along the contraction cannot be told")
+			g.Refuse("dot", edge.Ref.Name, "where its padding is along the contraction cannot be told")
 			continue
 		}
 		a, b = g.zeroed(a, ka, edge), g.zeroed(b, kb, edge)
@@ -152,23 +143,23 @@ func (g *grid) masked(e *tile.Expr, a, b value) value {
 	precision := e.Precision
 	switch {
 	case x.IsInteger():
-		a, b = g.as(a, operand(x, y)), g.as(b, operand(x, y))
+		a, b = g.As(a, operand(x, y)), g.As(b, operand(x, y))
 	case x.IsFloat() && x != tile.Float32:
 		precision = tile.Highest // narrow floats have exact products on any device
 	}
-	return g.dot(a, b, 0, e.TransA, e.TransB, working(e.Dtype).elem, precision)
+	return g.dot(a, b, 0, e.TransA, e.TransB, working(e.Dtype).Elem, precision)
 }
 
 // zeroed is x with zero where edge pads it along dim.
 func (g *grid) zeroed(x value, dim int, edge tile.Edge) value {
-	at := g.iota(dim, x.dims)
-	inside := g.broadcast(g.inside(edge.Ref, edge.Dim, edge.Offset), x.dims)
+	at := g.iota(dim, x.Dims)
+	inside := g.broadcast(g.inside(edge.Ref, edge.Dim, edge.Offset), x.Dims)
 	outside := g.compare("GE", at, inside)
 	if edge.From > 0 {
-		outside = g.op("and", outside, g.compare("GE", at, g.constant(at.tensor, float64(edge.From))))
+		outside = g.Apply("and", outside, g.compare("GE", at, g.Constant(at.Type, float64(edge.From))))
 	}
-	if edge.To < x.dims[dim] {
-		outside = g.op("and", outside, g.compare("LT", at, g.constant(at.tensor, float64(edge.To))))
+	if edge.To < x.Dims[dim] {
+		outside = g.Apply("and", outside, g.compare("LT", at, g.Constant(at.Type, float64(edge.To))))
 	}
-	return g.choose(outside, g.constant(x.tensor, 0), x)
+	return g.choose(outside, g.Constant(x.Type, 0), x)
 }

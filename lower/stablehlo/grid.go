@@ -2,6 +2,7 @@ package stablehlo
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"matladder/lower/internal/mlir"
@@ -15,21 +16,19 @@ type grid struct {
 	program   *tile.Program
 	overhangs *tile.OverhangInfo
 	env
-	pos  tile.Pos             // of the statement being written
 	memo map[*tile.Expr]value // the values of that statement
-	err  error                // the first
 }
 
 // fits refuses what i32 cannot count.
 func (g *grid) fits() error {
 	p := g.program
 	if n := p.Steps(); n < 0 || n > 1<<31-1 {
-		return &UnsupportedError{Program: p.Name, Op: "grid", Reason: fmt.Sprintf("%d steps do not fit 32 bits", n)}
+		return unsupported(tile.Pos{}, p.Name, "grid", "", fmt.Sprintf("%d steps do not fit 32 bits", n))
 	}
 	for _, r := range p.Refs {
 		for d := range r.Array {
-			if !int32Fits(r.Array[d] + r.BlockSize(d)) {
-				return &UnsupportedError{r.Pos, p.Name, "array", r.Name, "a dimension does not fit 32 bits"}
+			if !countable(r.Array[d] + r.BlockSize(d)) {
+				return unsupported(r.Pos, p.Name, "array", r.Name, "a dimension does not fit 32 bits")
 			}
 		}
 	}
@@ -49,28 +48,28 @@ func (g *grid) run(args []value) []value {
 		case tile.Table:
 			arrays[i] = arg
 		case tile.In:
-			arrays[i] = g.pad(arg, unknown(r.Dtype), paddedShape(r))
+			arrays[i] = g.Pad(arg, unknown(r.Dtype), paddedShape(r))
 		case tile.Out:
-			arrays[i] = g.constant(working(r.Dtype, paddedShape(r)...), unknown(r.Dtype))
+			arrays[i] = g.Constant(working(r.Dtype, paddedShape(r)...), unknown(r.Dtype))
 		case tile.Scratch:
-			arrays[i] = g.constant(working(r.Dtype, r.Array...), unknown(r.Dtype))
+			arrays[i] = g.Constant(working(r.Dtype, r.Array...), unknown(r.Dtype))
 		}
 	}
 	if steps := int(g.program.Steps()); steps == 1 {
-		arrays = g.step(g.scalar(0), arrays)
+		arrays = g.step(g.Int(0), arrays)
 	} else {
 		hints := append([]string{"step"}, each(refs, func(r *tile.Ref) string { return mlir.Symbol(r.Name) })...)
-		arrays = g.while(hints, append([]value{g.scalar(0)}, arrays...), func(v []value) value {
-			return g.compare("LT", v[0], g.scalar(steps))
+		arrays = g.while(hints, append([]value{g.Int(0)}, arrays...), func(v []value) value {
+			return g.compare("LT", v[0], g.Int(steps))
 		}, func(v []value) []value {
 			after := g.step(v[0], v[1:])
-			return append([]value{g.op("add", v[0], g.scalar(1))}, after...)
+			return append([]value{g.Apply("add", v[0], g.Int(1))}, after...)
 		})[1:]
 	}
 	var out []value
 	for i, r := range refs {
 		if r.Kind == tile.Out {
-			out = append(out, g.cut(arrays[i], r.Array))
+			out = append(out, g.Slice(arrays[i], make([]int, len(r.Array)), r.Array))
 		}
 	}
 	return out
@@ -83,23 +82,14 @@ func unknown(d tile.Dtype) float64 {
 		lo, _ := d.Range()
 		return lo
 	}
-	return nan
+	return math.NaN()
 }
 
-// paddedShape is the shape of r's array with room for every block, blockShape that of a
-// block with its squeezed dimensions.
+// paddedShape is the shape of r's array with room for every block.
 func paddedShape(r *tile.Ref) []int {
 	dims := r.Blocks()
 	for d := range dims {
 		dims[d] = (dims[d]-1)*r.Step(d) + r.BlockSize(d)
-	}
-	return dims
-}
-
-func blockShape(r *tile.Ref) []int {
-	dims := make([]int, len(r.Block))
-	for d := range dims {
-		dims[d] = r.BlockSize(d)
 	}
 	return dims
 }
@@ -113,21 +103,21 @@ func (g *grid) step(step value, arrays []value) []value {
 		if r.Kind != tile.In && r.Kind != tile.Out {
 			continue
 		}
-		g.pos = r.Pos
+		g.Pos = r.Pos
 		for d, x := range r.Index {
-			g.starts[i] = append(g.starts[i], g.product(g.indexOf(x), r.Step(d)))
+			g.starts[i] = append(g.starts[i], g.Times(g.Index(x), r.Step(d)))
 		}
-		g.blocks[i] = g.reshape(g.dynamicSlice(arrays[i], g.starts[i], blockShape(r)), r.Shape())
+		g.blocks[i] = g.Reshape(g.dynamicSlice(arrays[i], g.starts[i], r.BlockSizes()), r.Shape())
 	}
 	g.body(p.Body)
 	after := slices.Clone(arrays)
 	for i, r := range p.Refs {
 		switch {
-		case !writes(p.Body, r):
+		case !tile.Writes(p.Body, r):
 		case r.Kind == tile.Scratch:
 			after[i] = g.blocks[i]
 		default:
-			after[i] = g.dynamicUpdateSlice(arrays[i], g.reshape(g.blocks[i], blockShape(r)), g.starts[i])
+			after[i] = g.dynamicUpdateSlice(arrays[i], g.Reshape(g.blocks[i], r.BlockSizes()), g.starts[i])
 		}
 	}
 	return after
@@ -141,10 +131,10 @@ func (g *grid) programIDs(step value) []value {
 	for d := len(axes) - 1; d >= 0; d-- {
 		id := step
 		if stride > 1 {
-			id = g.op("divide", id, g.scalar(stride))
+			id = g.Apply("divide", id, g.Int(stride))
 		}
 		if d > 0 {
-			id = g.op("remainder", id, g.scalar(axes[d].Size))
+			id = g.Apply("remainder", id, g.Int(axes[d].Size))
 		}
 		ids[d] = id
 		stride *= axes[d].Size

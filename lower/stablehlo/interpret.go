@@ -15,11 +15,11 @@ func Interpret(programs []*tile.Program) (*Launch, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Launch{Name: "interpret", In: arraysOf(bound.In), Out: arraysOf(bound.Out)}
+	l := &Launch{Name: "interpret", In: ArraysOf(bound.In), Out: ArraysOf(bound.Out)}
 	functions := ""
 	for i, p := range programs {
 		if p.CopiesItself() {
-			return nil, &UnsupportedError{Pos: p.Body[0].Pos, Program: p.Name, Op: "copy", Reason: "copies that a program starts itself, and devices that wait for each other, have no StableHLO"}
+			return nil, unsupported(p.Body[0].Pos, p.Name, "copy", "", "copies that a program starts itself, and devices that wait for each other, have no StableHLO")
 		}
 		text, err := interpretProgram(p, functionName(i, p))
 		if err != nil {
@@ -27,12 +27,12 @@ func Interpret(programs []*tile.Program) (*Launch, error) {
 		}
 		functions += text
 	}
-	t := &text{depth: 1}
+	t := newText()
 	args := l.arguments(t, l.In, "")
-	t.function("private", "launch", args, storedTypes(l.Out), func() []value {
+	l.text = t.Function("private", "launch", args, storedTypes(l.Out), func() []value {
 		arrays := map[string]value{}
 		for i, r := range bound.In {
-			arrays[r.Name] = t.as(args[i], working(r.Dtype).elem)
+			arrays[r.Name] = t.As(args[i], working(r.Dtype).Elem)
 		}
 		for i, p := range programs {
 			var in []value
@@ -46,11 +46,11 @@ func Interpret(programs []*tile.Program) (*Launch, error) {
 		}
 		var out []value
 		for _, r := range bound.Out {
-			out = append(out, t.as(arrays[r.Name], storage[r.Dtype]))
+			out = append(out, t.As(arrays[r.Name], storage(r.Dtype)))
 		}
 		return out
 	})
-	l.text = t.b.String() + functions
+	l.text += functions
 	return l, nil
 }
 
@@ -58,7 +58,8 @@ func functionName(i int, p *tile.Program) string {
 	return fmt.Sprintf("program%d_%s", i, mlir.Symbol(p.Name))
 }
 
-func arraysOf(refs []*tile.Ref) []Array {
+// ArraysOf are the arrays of refs.
+func ArraysOf(refs []*tile.Ref) []Array {
 	as := make([]Array, len(refs))
 	for i, r := range refs {
 		as[i] = Array{r.Name, r.Dtype, r.Array}
@@ -88,7 +89,8 @@ func workingTypes(refs []*tile.Ref) []tensor {
 // interpretProgram writes the function of one program, on working arrays.
 func interpretProgram(p *tile.Program, name string) (string, error) {
 	// A loop runs over all of the grid, and what a bound leaves out does nothing.
-	g := &grid{text: &text{depth: 1}, program: p.Guarded(), overhangs: p.Overhangs()}
+	g := &grid{text: newText(), program: p.Guarded(), overhangs: p.Overhangs()}
+	g.Scope, g.Refused = g, mlir.Refused{Maker: maker, Program: p.Name}
 	if err := g.fits(); err != nil {
 		return "", err
 	}
@@ -96,9 +98,8 @@ func interpretProgram(p *tile.Program, name string) (string, error) {
 	for _, r := range inputs(p) {
 		args = append(args, g.named(mlir.Symbol(r.Name), working(r.Dtype, r.Array...)))
 	}
-	g.line("// %s: %s", p.Name, describeGrid(p))
-	g.function("private", name, args, workingTypes(p.RefsOf(tile.Out)), func() []value { return g.run(args) })
-	return g.b.String(), g.err
+	text := g.Function("private", name, args, workingTypes(p.RefsOf(tile.Out)), func() []value { return g.run(args) })
+	return fmt.Sprintf("  // %s: %s\n%s", p.Name, describeGrid(p), text), g.Err
 }
 
 func describeGrid(p *tile.Program) string {

@@ -16,7 +16,7 @@ type Array struct {
 	Shape []int
 }
 
-func (a Array) stored() tensor { return stored(a.Dtype, a.Shape...) }
+func (a Array) typ() tensor { return mlir.Array(a.Dtype, a.Shape...) }
 
 // Launch is what one launch computes: a function of arrays, as text. In and Out
 // are the order of its arguments and results.
@@ -34,12 +34,12 @@ func NewLaunch(name string, in, out []Array, functions string) *Launch {
 
 // Once returns a module whose @main takes In and returns Out.
 func (l *Launch) Once() string {
-	t := &text{depth: 1}
+	t := newText()
 	args := l.arguments(t, l.In, "")
-	t.function("public", "main", args, storedTypes(l.Out), func() []value {
+	main := t.Function("public", "main", args, storedTypes(l.Out), func() []value {
 		return t.call("launch", args, storedTypes(l.Out))
 	})
-	return l.module(t)
+	return l.module(main)
 }
 
 // Chain returns a module that launches once, for launches that are started one
@@ -47,16 +47,16 @@ func (l *Launch) Once() string {
 // returns it before Out. Given what the launch before returned, a launch starts
 // only when that has ended, whatever the device would run at the same time.
 func (l *Launch) Chain() string {
-	t := &text{depth: 1}
-	link := value{"%link", tensor{elem: "i32"}}
+	t := newText()
+	link := value{Name: "%link", Type: tensor{Elem: "i32"}}
 	args := append([]value{link}, l.arguments(t, l.In, "")...)
-	out := append([]tensor{link.tensor}, storedTypes(l.Out)...)
-	t.function("public", "main", args, out, func() []value {
+	out := append([]tensor{link.Type}, storedTypes(l.Out)...)
+	main := t.Function("public", "main", args, out, func() []value {
 		held := t.barrier(args...)
 		made := t.call("launch", held[1:], storedTypes(l.Out))
 		return t.barrier(append([]value{held[0]}, made...)...)
 	})
-	return l.module(t)
+	return l.module(main)
 }
 
 // Loop returns a module whose @main takes a number n of rounds, an int32 of rank
@@ -76,20 +76,20 @@ func (l *Launch) Chain() string {
 // since a launch whose result is overwritten unseen would be removed. The
 // operands themselves are carried unchanged, which costs no copy of them.
 func (l *Launch) Loop(sets int) string {
-	t := &text{depth: 1}
-	n := value{"%n", tensor{elem: "i32"}}
+	t := newText()
+	n := value{Name: "%n", Type: tensor{Elem: "i32"}}
 	args, in, out := []value{n}, []value{}, []tensor{}
 	for s := range sets {
 		in = append(in, l.arguments(t, l.In, suffix(s, sets))...)
 		out = append(out, storedTypes(l.Out)...)
 	}
-	t.function("public", "main", append(args, in...), out, func() []value {
-		hints := append([]string{"n", "round"}, each(in, func(v value) string { return v.name[1:] })...)
-		carried := append([]value{n, t.scalar(0)}, in...)
+	main := t.Function("public", "main", append(args, in...), out, func() []value {
+		hints := append([]string{"n", "round"}, each(in, func(v value) string { return v.Name[1:] })...)
+		carried := append([]value{n, t.Int(0)}, in...)
 		for s := range sets {
 			for _, a := range l.Out {
 				hints = append(hints, mlir.Symbol(a.Name)+suffix(s, sets))
-				carried = append(carried, t.constant(a.stored(), 0))
+				carried = append(carried, t.Constant(a.typ(), 0))
 			}
 		}
 		after := t.while(hints, carried, func(v []value) value {
@@ -105,12 +105,12 @@ func (l *Launch) Loop(sets int) string {
 				round = done[0]
 				results = append(results, done[1:]...)
 			}
-			next := append([]value{v[0], t.op("add", round, t.scalar(1))}, v[2:2+len(in)]...)
+			next := append([]value{v[0], t.Apply("add", round, t.Int(1))}, v[2:2+len(in)]...)
 			return append(next, results...)
 		})
 		return after[2+len(in):]
 	})
-	return l.module(t)
+	return l.module(main)
 }
 
 // LoopTogether is Loop for a device that waits for its host after each round of a loop
@@ -125,15 +125,15 @@ func (l *Launch) Loop(sets int) string {
 // GPUs takes barriers away early: of several launches of one set in one body, which would
 // save counting, it leaves one. Launches of different sets stay.
 func (l *Launch) LoopTogether(together, sets int) string {
-	t := &text{depth: 1}
-	n := value{"%n", tensor{elem: "i32"}}
+	t := newText()
+	n := value{Name: "%n", Type: tensor{Elem: "i32"}}
 	hints := []string{"limit", "round", "link"}
 	var in []value
 	for s := range sets {
 		in = append(in, l.arguments(t, l.In, suffix(s, sets))...)
 	}
 	args := append([]value{n}, in...)
-	hints = append(hints, each(in, func(v value) string { return v.name[1:] })...)
+	hints = append(hints, each(in, func(v value) string { return v.Name[1:] })...)
 	var out []tensor
 	for s := range sets {
 		for _, a := range l.Out {
@@ -144,14 +144,14 @@ func (l *Launch) LoopTogether(together, sets int) string {
 	type inside func(link value, out []value) (value, []value)
 	// loop makes rounds of what is inside.
 	loop := func(limit, link value, out []value, inside inside) (value, []value) {
-		carried := append(append([]value{limit, t.scalar(0), link}, in...), out...)
+		carried := append(append([]value{limit, t.Int(0), link}, in...), out...)
 		after := t.while(hints, carried, func(v []value) value {
 			return t.compare("LT", v[1], v[0])
 		}, func(v []value) []value {
 			link, made := v[2], v[3+len(in):]
 			in = v[3 : 3+len(in)]
 			link, made = inside(link, made)
-			return append(append([]value{v[0], t.op("add", v[1], t.scalar(1)), link}, v[3:3+len(in)]...), made...)
+			return append(append([]value{v[0], t.Apply("add", v[1], t.Int(1)), link}, v[3:3+len(in)]...), made...)
 		})
 		in = after[3 : 3+len(in)]
 		return after[2], after[3+len(in):]
@@ -169,46 +169,46 @@ func (l *Launch) LoopTogether(together, sets int) string {
 			return link, out
 		}
 	}
-	t.function("public", "main", args, out, func() []value {
+	main := t.Function("public", "main", args, out, func() []value {
 		var made []value
 		for _, typ := range out {
-			made = append(made, t.constant(typ, 0))
+			made = append(made, t.Constant(typ, 0))
 		}
 		times := max(1, together/sets)
-		link, left := t.scalar(0), t.op("remainder", n, t.scalar(times*sets))
-		link, made = loop(t.op("divide", n, t.scalar(times*sets)), link, made, func(link value, out []value) (value, []value) {
-			return loop(t.scalar(times), link, out, once(0, sets))
+		link, left := t.Int(0), t.Apply("remainder", n, t.Int(times*sets))
+		link, made = loop(t.Apply("divide", n, t.Int(times*sets)), link, made, func(link value, out []value) (value, []value) {
+			return loop(t.Int(times), link, out, once(0, sets))
 		})
-		link, made = loop(t.op("divide", left, t.scalar(sets)), link, made, once(0, sets))
+		link, made = loop(t.Apply("divide", left, t.Int(sets)), link, made, once(0, sets))
 		for count := sets / 2; count > 0; count /= 2 {
-			link, made = loop(t.op("remainder", t.op("divide", left, t.scalar(count)), t.scalar(2)), link, made, once(sets-2*count, count))
+			link, made = loop(t.Apply("remainder", t.Apply("divide", left, t.Int(count)), t.Int(2)), link, made, once(sets-2*count, count))
 		}
 		return made
 	})
-	return l.module(t)
+	return l.module(main)
 }
 
 // Poison returns a module whose @main takes nothing and returns sets times what is as Out,
 // of NaN, or of integers with all bits set: no product is that.
 func (l *Launch) Poison(sets int) string {
-	t := &text{depth: 1}
+	t := newText()
 	var out []tensor
 	for range sets {
 		out = append(out, storedTypes(l.Out)...)
 	}
-	t.function("public", "main", nil, out, func() (made []value) {
+	main := t.Function("public", "main", nil, out, func() (made []value) {
 		for _, o := range out {
 			wide, x := o, -1.0
-			if o.isFloat() {
-				wide, x = tensor{"f32", o.dims}, math.NaN()
-			} else if o.elem[0] == 'u' {
+			if o.IsFloat() {
+				wide, x = tensor{Elem: "f32", Dims: o.Dims}, math.NaN()
+			} else if o.Elem[0] == 'u' {
 				x = 255
 			}
-			made = append(made, t.as(t.constant(wide, x), o.elem))
+			made = append(made, t.As(t.Constant(wide, x), o.Elem))
 		}
 		return made
 	})
-	return (&Launch{Name: "poison"}).module(t)
+	return (&Launch{Name: "poison"}).module(main)
 }
 
 // Took reports whether the last of n launches of LoopTogether left a set what a launch
@@ -242,19 +242,17 @@ func (l *Launch) arguments(t *text, arrays []Array, suffix string) []value {
 			name += "_"
 		}
 		taken[name] = true
-		vs[i] = value{"%" + name + suffix, a.stored()}
+		vs[i] = value{Name: "%" + name + suffix, Type: a.typ()}
 	}
 	return vs
 }
 
-func (l *Launch) module(main *text) string {
-	return fmt.Sprintf("module @%s {\n%s%s}\n", mlir.Symbol(l.Name), main.b.String(), l.text)
-}
+func (l *Launch) module(main string) string { return mlir.Module(l.Name, main+l.text) }
 
 func storedTypes(arrays []Array) []tensor {
 	ts := make([]tensor, len(arrays))
 	for i, a := range arrays {
-		ts[i] = a.stored()
+		ts[i] = a.typ()
 	}
 	return ts
 }

@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/lower/internal/mlir"
 	"matladder/machine/mesh"
+	"matladder/tile"
 )
 
 // Spread is a program for all devices of a mesh together: a module whose arrays are
@@ -31,7 +33,7 @@ func (l *Launch) Sharded(m mesh.Mesh, s mesh.Sharding) (*Spread, error) {
 	arrays := append(append([]Array(nil), l.In...), l.Out...)
 	for i, a := range arrays {
 		if len(arrays) != 3 || a.Name != []string{"a", "b", "o"}[i] || len(a.Shape) != 2 {
-			return nil, &UnsupportedError{Program: l.Name, Op: a.Name, Reason: "only plain products of two matrices are spread over devices"}
+			return nil, unsupported(tile.Pos{}, l.Name, a.Name, "", "only plain products of two matrices are spread over devices")
 		}
 	}
 	return spread(Spread{Name: l.Name, Mesh: m, Way: s, In: l.In, Out: l.Out}, functions), nil
@@ -43,10 +45,10 @@ func spread(s Spread, functions string) *Spread {
 	signature, body, _ := strings.Cut(functions, "\n")
 	args, results, _ := strings.Cut(signature, " -> ")
 	for _, a := range s.In {
-		typed := fmt.Sprintf("%%%s: %s", a.Name, a.stored())
+		typed := fmt.Sprintf("%%%s: %s", a.Name, mlir.Tensor(a.typ()))
 		args = strings.Replace(args, typed, typed+annotation(s.Mesh, s.Way.Of(a.Name)), 1)
 	}
-	out := s.Out[0].stored().String()
+	out := mlir.Tensor(s.Out[0].typ())
 	results = strings.Replace(results, out, out+annotation(s.Mesh, s.Way.Of(s.Out[0].Name)), 1)
 	axes := make([]string, len(s.Mesh))
 	for i, a := range s.Mesh {

@@ -2,268 +2,178 @@ package stablehlo
 
 import (
 	"fmt"
-	"maps"
+	"slices"
 	"strings"
 
 	"matladder/lower/internal/mlir"
+	"matladder/tile"
 )
 
-// value is a name in the text with its type.
-type value struct {
-	name string
-	tensor
+const maker = "stablehlo"
+
+// UnsupportedError is the answer to a program or problem that has no StableHLO.
+type UnsupportedError = mlir.UnsupportedError
+
+func unsupported(pos tile.Pos, program, op, ref, reason string) error {
+	return &UnsupportedError{Maker: maker, Pos: pos, Program: program, Op: op, Ref: ref, Reason: reason}
 }
+
+// refused is that of a problem.
+func refused(p fmt.Stringer, op, reason string) error {
+	return unsupported(tile.Pos{}, "xla "+p.String(), op, "", reason)
+}
+
+// value is a name in the text, tensor its type.
+type (
+	value  = mlir.Value
+	tensor = mlir.Type
+)
 
 // text is StableHLO being written: one function at a time, its values numbered
 // in order. Constants are written once in a region.
-type text struct {
-	b      strings.Builder
-	depth  int
-	next   int
-	consts map[string]value
-}
+type text struct{ *mlir.StableHLO }
 
-func (t *text) line(format string, args ...any) {
-	t.b.WriteString(strings.Repeat("  ", t.depth))
-	fmt.Fprintf(&t.b, format, args...)
-	t.b.WriteByte('\n')
-}
+func newText() *text { return &text{mlir.NewStableHLO()} }
 
-// fresh is a new value of type typ, for the line that defines it.
-func (t *text) fresh(typ tensor) value {
-	t.next++
-	return value{fmt.Sprintf("%%%d", t.next-1), typ}
-}
+// storage is how the elements of an array are spelled.
+func storage(d tile.Dtype) string { return mlir.Array(d).Elem }
+
+// working is the type in which Interpret computes on d: f32 for all floats and
+// i32 for all integers, whose values are those of d after rounded has been at
+// them. No plugin has to know arithmetic in a narrower type, and none can keep
+// more precision than the program asks for.
+func working(d tile.Dtype, dims ...int) tensor { return tensor{Elem: mlir.Working(d), Dims: dims} }
+
+// countable reports whether x is a value of i32, the type of all indices.
+func countable(x int) bool { return int(int32(x)) == x }
 
 // named is a new value whose name says what it is, for arguments of a region.
 func (t *text) named(hint string, typ tensor) value {
-	v := t.fresh(typ)
-	v.name = "%" + hint + "." + v.name[1:] // no symbol has a dot
+	v := t.Fresh(typ)
+	v.Name = "%" + hint + "." + v.Name[1:] // no symbol has a dot
 	return v
-}
-
-// define writes the line that defines a value of type typ, and returns it.
-func (t *text) define(typ tensor, format string, args ...any) value {
-	v := t.fresh(typ)
-	t.line("%s = stablehlo."+format, append([]any{v.name}, args...)...)
-	return v
-}
-
-// op is an operation whose operands and result are all of one type.
-func (t *text) op(name string, args ...value) value {
-	return t.define(args[0].tensor, "%s %s : %s", name, names(args), args[0].tensor)
-}
-
-// constant is x in every element of typ.
-func (t *text) constant(typ tensor, x float64) value {
-	key := fmt.Sprint(typ, x)
-	if v, ok := t.consts[key]; ok {
-		return v
-	}
-	v := t.define(typ, "constant dense<%s> : %s", number(typ, x), typ)
-	t.consts[key] = v
-	return v
-}
-
-// as converts x to another element type.
-func (t *text) as(x value, elem string) value {
-	if x.elem == elem {
-		return x
-	}
-	return t.define(x.of(elem), "convert %s : (%s) -> %s", x.name, x.tensor, x.of(elem))
-}
-
-// reshape gives x other dimensions of as many elements.
-func (t *text) reshape(x value, dims []int) value {
-	to := tensor{x.elem, dims}
-	if x.tensor.equal(to) {
-		return x
-	}
-	return t.define(to, "reshape %s : (%s) -> %s", x.name, x.tensor, to)
 }
 
 // broadcast repeats x, its trailing dimensions aligned with those of dims.
 func (t *text) broadcast(x value, dims []int) value {
-	to := tensor{x.elem, dims}
-	if x.tensor.equal(to) {
+	to := tensor{Elem: x.Elem, Dims: dims}
+	if x.Equal(to) {
 		return x
 	}
-	where := make([]int, len(x.dims))
+	where := make([]int, len(x.Dims))
 	for i := range where {
-		where[i] = len(dims) - len(x.dims) + i
+		where[i] = len(dims) - len(x.Dims) + i
 	}
-	return t.define(to, "broadcast_in_dim %s, dims = %s : (%s) -> %s", x.name, list(where), x.tensor, to)
+	return t.Op(to, "broadcast_in_dim", "dims = "+list(where), x)
 }
 
 // compare is x c y, elementwise; c is EQ, NE, LT, LE, GT or GE.
-func (t *text) compare(c string, x, y value) value {
-	kind := "SIGNED"
-	if x.isFloat() {
-		kind = "FLOAT"
-	}
-	to := x.of("i1")
-	return t.define(to, "compare %s, %s, %s, %s : (%s, %s) -> %s", c, x.name, y.name, kind, x.tensor, y.tensor, to)
-}
+func (t *text) compare(c string, x, y value) value { return t.Op(x.Of("i1"), "compare", c, x, y) }
 
 // choose is x where cond holds, else y.
-func (t *text) choose(cond, x, y value) value {
-	return t.define(x.tensor, "select %s, %s, %s : %s, %s", cond.name, x.name, y.name, cond.tensor, x.tensor)
-}
+func (t *text) choose(cond, x, y value) value { return t.Op(x.Type, "select", "", cond, x, y) }
 
 // iota counts along dimension dim.
 func (t *text) iota(dim int, dims []int) value {
-	typ := tensor{"i32", dims}
-	return t.define(typ, "iota dim = %d : %s", dim, typ)
+	return t.Op(tensor{Elem: "i32", Dims: dims}, "iota", fmt.Sprintf("dim = %d", dim))
+}
+
+// transpose puts the dimensions of x in another order.
+func (t *text) transpose(x value, order ...int) value {
+	to := tensor{Elem: x.Elem}
+	for _, d := range order {
+		to.Dims = append(to.Dims, x.Dims[d])
+	}
+	return t.Op(to, "transpose", "dims = "+list(order), x)
+}
+
+// join puts values one behind the other along dim.
+func (t *text) join(dim int, vs ...value) value {
+	to := tensor{Elem: vs[0].Elem, Dims: append([]int(nil), vs[0].Dims...)}
+	for _, v := range vs[1:] {
+		to.Dims[dim] += v.Dims[dim]
+	}
+	return t.Op(to, "concatenate", fmt.Sprintf("dim = %d", dim), vs...)
+}
+
+// clamp is x between two numbers.
+func (t *text) clamp(lo float64, x value, hi float64) value {
+	return t.Op(x.Type, "clamp", "", t.Constant(x.Type, lo), x, t.Constant(x.Type, hi))
+}
+
+// reduce folds dimensions of x; the result has the others, or dims if given.
+func (t *text) reduce(op string, x value, first float64, across, dims []int) value {
+	to := tensor{Elem: x.Elem}
+	for d, n := range x.Dims {
+		if !slices.Contains(across, d) {
+			to.Dims = append(to.Dims, n)
+		}
+	}
+	v := t.Op(to, "reduce", fmt.Sprintf("stablehlo.%s across dimensions = %s", op, list(across)), x, t.Constant(tensor{Elem: x.Elem}, first))
+	if dims == nil {
+		return v
+	}
+	return t.Reshape(v, dims)
 }
 
 // dynamicSlice takes sizes elements of x from at on.
 func (t *text) dynamicSlice(x value, at []value, sizes []int) value {
-	to := tensor{x.elem, sizes}
-	args := append([]value{x}, at...)
-	return t.define(to, "dynamic_slice %s, sizes = %s : (%s) -> %s", names(args), list(sizes), types(args), to)
+	return t.Op(tensor{Elem: x.Elem, Dims: sizes}, "dynamic_slice", "sizes = "+list(sizes), append([]value{x}, at...)...)
 }
 
 // dynamicUpdateSlice is x with the elements from at on replaced by part.
 func (t *text) dynamicUpdateSlice(x, part value, at []value) value {
-	args := append([]value{x, part}, at...)
-	return t.define(x.tensor, "dynamic_update_slice %s : (%s) -> %s", names(args), types(args), x.tensor)
+	return t.Op(x.Type, "dynamic_update_slice", "", append([]value{x, part}, at...)...)
 }
 
-// pad appends elements of value fill to x until it has dims.
-func (t *text) pad(x value, fill float64, dims []int) value {
-	to := tensor{x.elem, dims}
-	if x.tensor.equal(to) {
-		return x
-	}
-	none, high := make([]int, len(dims)), make([]int, len(dims))
-	for i := range dims {
-		high[i] = dims[i] - x.dims[i]
-	}
-	with := t.constant(tensor{elem: x.elem}, fill)
-	return t.define(to, "pad %s, %s, low = %s, high = %s, interior = %s : (%s, %s) -> %s",
-		x.name, with.name, list(none), list(high), list(none), x.tensor, with.tensor, to)
-}
-
-// cut takes the first dims elements of x along each dimension.
-func (t *text) cut(x value, dims []int) value {
-	to := tensor{x.elem, dims}
-	if x.tensor.equal(to) {
-		return x
-	}
-	parts := make([]string, len(dims))
-	for i, d := range dims {
-		parts[i] = fmt.Sprintf("0:%d", d)
-	}
-	return t.define(to, "slice %s [%s] : (%s) -> %s", x.name, strings.Join(parts, ", "), x.tensor, to)
-}
-
-// region writes body one step further in, as a region that may use the values
-// around it.
-func (t *text) region(body func()) {
-	outer := t.consts
-	t.consts = maps.Clone(outer)
-	t.depth++
-	body()
-	t.depth--
-	t.consts = outer
-}
+func (t *text) returns(vs ...value) { t.Line("stablehlo.return %s : %s", mlir.Names(vs), types(vs)) }
 
 // while repeats body while cond holds. Neither may use values from around it:
 // what they need is carried. Body returns what is carried to the next round.
 func (t *text) while(hints []string, carried []value, cond func([]value) value, body func([]value) []value) []value {
-	outer := t.consts
 	args := make([]value, len(carried))
 	inits := make([]string, len(carried))
 	for i, v := range carried {
-		args[i] = t.named(hints[i], v.tensor)
-		inits[i] = args[i].name + " = " + v.name
+		args[i] = t.named(hints[i], v.Type)
+		inits[i] = args[i].Name + " = " + v.Name
 	}
-	result := t.fresh(tensor{})
-	t.line("%s:%d = stablehlo.while(%s) : %s", result.name, len(carried), strings.Join(inits, ", "), types(carried))
-	t.consts = map[string]value{}
-	t.line(" cond {")
-	t.region(func() {
-		c := cond(args)
-		t.line("stablehlo.return %s : %s", c.name, c.tensor)
-	})
-	t.line("} do {")
-	t.region(func() {
-		next := body(args)
-		t.line("stablehlo.return %s : %s", names(next), types(next))
-	})
-	t.line("}")
-	t.consts = outer
-	return results(result.name, carried)
+	line, results := t.Parts(mlir.TypesOf(carried))
+	t.Line("%sstablehlo.while(%s) : %s", line, strings.Join(inits, ", "), types(carried))
+	t.Line(" cond {")
+	t.Append(t.Isolated(func() { t.returns(cond(args)) }))
+	t.Line("} do {")
+	t.Append(t.Isolated(func() { t.returns(body(args)...) }))
+	t.Line("}")
+	return results
 }
 
 // branch returns what then returns if cond holds, else otherwise.
 func (t *text) branch(cond value, then func() []value, otherwise []value) []value {
-	result := t.fresh(tensor{})
-	t.line(`%s:%d = "stablehlo.if"(%s) ({`, result.name, len(otherwise), cond.name)
-	t.region(func() {
-		vs := then()
-		t.line("stablehlo.return %s : %s", names(vs), types(vs))
-	})
-	t.line("}, {")
-	t.region(func() { t.line("stablehlo.return %s : %s", names(otherwise), types(otherwise)) })
-	t.line("}) : (%s) -> (%s)", cond.tensor, types(otherwise))
-	return results(result.name, otherwise)
+	line, results := t.Parts(mlir.TypesOf(otherwise))
+	t.Line(`%s"stablehlo.if"(%s) ({`, line, cond.Name)
+	t.Append(t.Region(func() { t.returns(then()...) }))
+	t.Line("}, {")
+	t.Append(t.Region(func() { t.returns(otherwise...) }))
+	t.Line("}) : (%s) -> (%s)", mlir.Tensor(cond.Type), types(otherwise))
+	return results
 }
 
 // barrier returns args in such a way that a compiler may move nothing that needs
 // one of the results before anything that makes one of args.
 func (t *text) barrier(args ...value) []value {
-	result := t.fresh(tensor{})
-	t.line("%s:%d = stablehlo.optimization_barrier %s : %s", result.name, len(args), names(args), types(args))
-	return results(result.name, args)
+	line, results := t.Parts(mlir.TypesOf(args))
+	t.Line("%sstablehlo.optimization_barrier %s : %s", line, mlir.Names(args), types(args))
+	return results
 }
 
 // call calls function name.
 func (t *text) call(name string, args []value, out []tensor) []value {
-	result := t.fresh(tensor{})
-	vs := make([]value, len(out))
-	for i, typ := range out {
-		vs[i] = value{tensor: typ}
-	}
-	t.line("%s:%d = func.call @%s(%s) : (%s) -> (%s)", result.name, len(out), name, names(args), types(args), types(vs))
-	return results(result.name, vs)
+	line, results := t.Parts(out)
+	t.Line("%sfunc.call @%s(%s) : (%s) -> (%s)", line, name, mlir.Names(args), types(args), types(results))
+	return results
 }
 
-// function writes a whole function; body returns its results, of types out.
-func (t *text) function(visibility, name string, args []value, out []tensor, body func() []value) {
-	params := make([]string, len(args))
-	for i, v := range args {
-		params[i] = fmt.Sprintf("%s: %s", v.name, v.tensor)
-	}
-	vs := make([]value, len(out))
-	for i, typ := range out {
-		vs[i] = value{tensor: typ}
-	}
-	t.consts = map[string]value{}
-	t.line("func.func %s @%s(%s) -> (%s) {", visibility, name, strings.Join(params, ", "), types(vs))
-	t.depth++
-	got := body()
-	t.line("return %s : %s", names(got), types(got))
-	t.depth--
-	t.line("}")
-}
-
-// results names the parts of an operation with several results.
-func results(name string, like []value) []value {
-	vs := make([]value, len(like))
-	for i, v := range like {
-		vs[i] = value{fmt.Sprintf("%s#%d", name, i), v.tensor}
-	}
-	return vs
-}
-
-func names(vs []value) string { return mlir.List(vs, func(v value) string { return v.name }) }
-
-func types(vs []value) string {
-	return mlir.List(vs, func(v value) string { return v.tensor.String() })
-}
+func types(vs []value) string { return mlir.Tensors(mlir.TypesOf(vs)) }
 
 // list is [1, 2].
-func list(xs []int) string {
-	return "[" + strings.ReplaceAll(strings.Trim(fmt.Sprint(xs), "[]"), " ", ", ") + "]"
-}
+func list(xs []int) string { return "[" + mlir.Commas(xs...) + "]" }

@@ -1,15 +1,11 @@
 package triton
 
-import (
-	"matladder/tile"
-
-	"matladder/lower/internal/mlir"
-)
+import "matladder/tile"
 
 // body writes statements.
 func (k *kernel) body(body []*tile.Stmt) {
 	for _, s := range body {
-		k.pos = s.Pos
+		k.Pos = s.Pos
 		switch s.Kind {
 		case tile.When:
 			k.when(s)
@@ -22,12 +18,11 @@ func (k *kernel) body(body []*tile.Stmt) {
 }
 
 func (k *kernel) when(s *tile.Stmt) {
-	c := k.cond(s.Cond)
-	switch {
-	case !c.known:
-		k.line("// when %s", s.Cond)
-		k.branch(c.value, s.Body)
-	case c.holds:
+	c := k.Cond(s.Cond)
+	if _, known := c.Known(); !known {
+		k.Line("// when %s", s.Cond)
+		k.branch(c, s.Body)
+	} else if c.Is(1) {
 		k.body(s.Body)
 	}
 }
@@ -38,33 +33,34 @@ func (k *kernel) loop(s *tile.Stmt) {
 		return
 	}
 	for i := range s.Axis.Size {
-		k.line("// %s = %d", s.Axis.Name, i)
-		k.ids[s.Axis] = knownIndex(i)
+		k.Line("// %s = %d", s.Axis.Name, i)
+		k.ids[s.Axis] = k.Int(i)
 		k.body(s.Body)
 	}
 }
 
 // statement writes a Fill, Store or Accumulate.
 func (k *kernel) statement(s *tile.Stmt) {
-	k.line("// %s %s", s.Kind, s.Ref.Name)
-	k.loads, k.memo = map[*tile.Ref]value{}, mlir.Memo[value]{}
+	k.Line("// %s %s", s.Kind, s.Ref.Name)
+	k.loads = map[*tile.Ref]value{}
+	k.Forget()
 	e := s.Value
 	var v value
 	switch {
 	case s.Kind != tile.Accumulate:
-		v = k.expr(e)
+		v = k.Expr(e)
 	case (e.Op == tile.OpDot || k.sums[e]) && s.Ref.Kind == tile.Scratch && s.Ref.Dtype == e.Dtype:
 		// The matrix unit starts from what is there. Not from a block in memory: what
 		// feeds a product the compiler loads steps ahead, before it is written.
 		v = k.addTo(e, k.scratch[s.Ref])
 	default:
-		x := k.wide(k.expr(e), e.Dtype)
-		v = k.binary(add(mlir.Working(s.Ref.Dtype)), k.wide(k.load(s.Ref), s.Ref.Dtype), x)
+		x := k.Wide(k.Expr(e), e.Dtype)
+		v = k.Add(k.Wide(k.load(s.Ref), s.Ref.Dtype), x)
 	}
-	v = k.narrow(v, s.Ref.Dtype)
+	v = k.Narrow(v, s.Ref.Dtype)
 	if s.Ref.Kind == tile.Scratch {
-		if v.number == nil {
-			v = k.vector(v, k.scratchType(s.Ref))
+		if _, known := v.Known(); !known {
+			v = k.Vector(v, k.scratchType(s.Ref))
 		}
 		k.scratch[s.Ref] = v
 		return
@@ -75,28 +71,21 @@ func (k *kernel) statement(s *tile.Stmt) {
 	k.store(s.Ref, v)
 }
 
-func add(elem string) string {
-	if elem == "f32" {
-		return "arith.addf"
-	}
-	return "arith.addi"
-}
-
 // scratchType is the type of what scratch holds. A row or column that a product
 // is stored to has as many equal rows or columns as a matrix unit makes.
 func (k *kernel) scratchType(r *tile.Ref) shaped {
-	dims := physical(r.Shape(), k.least)
+	dims := k.Physical(r.Shape())
 	if len(r.Shape()) == 2 && productIn(k.program, r) {
 		for d := range dims {
 			dims[d] = max(dims[d], k.least)
 		}
 	}
-	return shaped{storage[r.Dtype], dims}
+	return shaped{Elem: storage[r.Dtype], Dims: dims}
 }
 
 // productIn reports whether a program stores what a Dot made to r.
 func productIn(p *tile.Program, r *tile.Ref) bool {
 	found := false
-	eachExpr(p, func(s *tile.Stmt, e *tile.Expr) { found = found || s.Ref == r && e.Op == tile.OpDot })
+	p.WalkExprs(func(s *tile.Stmt, e *tile.Expr) { found = found || s.Ref == r && e.Op == tile.OpDot })
 	return found
 }

@@ -2,7 +2,6 @@ package triton
 
 import (
 	"fmt"
-	"strings"
 
 	"matladder/lower/internal/mlir"
 	"matladder/tile"
@@ -16,128 +15,78 @@ func (l *Launch) Module() string {
 
 // Function returns a StableHLO function that runs one launch.
 func (l *Launch) Function(visibility, name string) string {
-	var c call
-	return c.Function(visibility, name, l.In, l.Out, tensor, func() {
+	return mlir.Launch(visibility, name, l.In, l.Out, func(c mlir.Calls) {
 		for i := range l.Kernels {
-			c.kernel(&l.Kernels[i])
+			l.Kernels[i].call(c)
 		}
 	})
 }
 
-// call is the body of a launch being written.
-type call struct{ mlir.Calls }
-
-// kernel writes one custom call. Its location gives the kernel's name to the
-// compiled instruction, to dumps and to errors.
-func (c *call) kernel(k *Kernel) {
-	operands := make([]string, len(k.operands))
+// call writes one custom call.
+func (k *Kernel) call(c mlir.Calls) {
+	operands, out := make([]value, len(k.operands)), make([]shaped, len(k.results))
 	for i, r := range k.operands {
-		operands[i] = c.packed(c.Values[r.Name], r)
+		operands[i] = packed(c, r)
 		if k.alongK[r] {
-			operands[i] = c.Values[turnedName(r)]
+			operands[i] = c.Arrays[turnedName(r)]
 		}
 	}
-	in, out := arrays(k.operands), arrays(k.results)
-	result := c.Fresh()
-	name, typ := result, out[0]
-	if len(out) > 1 {
-		name, typ = fmt.Sprintf("%s:%d", result, len(out)), "("+strings.Join(out, ", ")+")"
-	}
-	fmt.Fprintf(&c.B, "    %s = stablehlo.custom_call @__gpu$xla.gpu.triton(%s) {api_version = 4 : i32, backend_config = {%s}, operand_layouts = [%s], result_layouts = [%s]} : (%s) -> %s loc(%q)\n",
-		name, strings.Join(operands, ", "), k.config(), k.layouts(k.operands), k.layouts(k.results), strings.Join(in, ", "), typ, k.Name)
 	for i, r := range k.results {
-		v := result
-		if len(out) > 1 {
-			v = fmt.Sprintf("%s#%d", result, i)
+		out[i] = mlir.Array(r.Dtype, r.Array...)
+		switch {
+		case inBytes(r):
+			out[i].Elem = "i8"
+		case r.Dtype == tile.Int4: // rows of an even number
+			out[i] = shaped{Elem: "i8", Dims: []int{int(tile.Elements(r.Array) / 2)}}
 		}
-		c.Values[r.Name] = c.unpacked(v, r)
+	}
+	made := c.Kernel("__gpu$xla.gpu.triton", "api_version = 4 : i32, backend_config = {"+k.config()+"}",
+		operands, k.layouts(k.operands), out, k.layouts(k.results), k.Name)
+	for i, r := range k.results {
+		c.Arrays[r.Name] = unpacked(c, made[i], r)
 	}
 }
 
 // config is the backend_config of a kernel's custom call.
 func (k *Kernel) config() string {
 	return fmt.Sprintf(`debug = false, grid_x = %d : i32, grid_y = 1 : i32, grid_z = 1 : i32, ir = "%s", name = %q, num_stages = %d : i32, num_warps = %d : i32`,
-		k.Programs, escaped(k.Body), k.Name, k.Params.Stages, k.Params.Warps)
+		k.Programs, mlir.Escaped(k.Body), k.Name, k.Params.Stages, k.Params.Warps)
 }
 
 // packed is an array as a kernel takes it: int4 as bytes of two.
-func (c *call) packed(v string, r *tile.Ref) string {
+func packed(c mlir.Calls, r *tile.Ref) value {
+	v := c.Arrays[r.Name]
 	if r.Dtype != tile.Int4 {
 		return v
 	}
-	n := tile.Elements(r.Array)
-	flat := c.Fresh()
-	fmt.Fprintf(&c.B, "    %s = stablehlo.reshape %s : (%s) -> tensor<%dxi4>\n", flat, v, tensor(r), n)
-	if n%2 != 0 {
-		zero, even := c.Fresh(), c.Fresh()
-		fmt.Fprintf(&c.B, "    %s = stablehlo.constant dense<0> : tensor<i4>\n", zero)
-		fmt.Fprintf(&c.B, "    %s = stablehlo.pad %s, %s, low = [0], high = [1], interior = [0] : (tensor<%dxi4>, tensor<i4>) -> tensor<%dxi4>\n", even, flat, zero, n, n+1)
-		flat, n = even, n+1
-	}
-	pairs, bytes := c.Fresh(), c.Fresh()
-	fmt.Fprintf(&c.B, "    %s = stablehlo.reshape %s : (tensor<%dxi4>) -> tensor<%dx2xi4>\n", pairs, flat, n, n/2)
-	fmt.Fprintf(&c.B, "    %s = stablehlo.bitcast_convert %s : (tensor<%dx2xi4>) -> tensor<%dxi8>\n", bytes, pairs, n/2, n/2)
-	return bytes
+	n := int(tile.Elements(r.Array))
+	even := n + n%2
+	v = c.Op(shaped{Elem: v.Elem, Dims: []int{n}}, "reshape", "", v)
+	v = c.Reshape(c.Pad(v, 0, []int{even}), []int{even / 2, 2})
+	return c.Op(shaped{Elem: "i8", Dims: []int{even / 2}}, "bitcast_convert", "", v)
 }
 
 // unpacked is an array as a program takes it.
-func (c *call) unpacked(v string, r *tile.Ref) string {
-	if r.Dtype != tile.Int4 {
+func unpacked(c mlir.Calls, v value, r *tile.Ref) value {
+	switch {
+	case r.Dtype != tile.Int4:
 		return v
+	case inBytes(r):
+		return c.As(v, "i4")
 	}
-	if inBytes(r) {
-		w := c.Fresh()
-		fmt.Fprintf(&c.B, "    %s = stablehlo.convert %s : (%s) -> %s\n", w, v, arrays([]*tile.Ref{r})[0], tensor(r))
-		return w
-	}
-	n := tile.Elements(r.Array) // even, as rows are
-	pairs, w := c.Fresh(), c.Fresh()
-	fmt.Fprintf(&c.B, "    %s = stablehlo.bitcast_convert %s : (tensor<%dxi8>) -> tensor<%dx2xi4>\n", pairs, v, n/2, n/2)
-	fmt.Fprintf(&c.B, "    %s = stablehlo.reshape %s : (tensor<%dx2xi4>) -> %s\n", w, pairs, n/2, tensor(r))
-	return w
-}
-
-// tensor is the type of a ref's array.
-func tensor(r *tile.Ref) string {
-	elem := storage[r.Dtype]
-	switch r.Dtype {
-	case tile.Uint8:
-		elem = "ui8"
-	case tile.Int4:
-		elem = "i4"
-	}
-	return "tensor<" + mlir.Cross(r.Array) + elem + ">"
-}
-
-// arrays are the types of arrays as a kernel takes them.
-func arrays(refs []*tile.Ref) []string {
-	ts := make([]string, len(refs))
-	for i, r := range refs {
-		ts[i] = tensor(r)
-		switch {
-		case inBytes(r):
-			ts[i] = "tensor<" + mlir.Cross(r.Array) + "i8>"
-		case r.Dtype == tile.Int4:
-			ts[i] = fmt.Sprintf("tensor<%dxi8>", (tile.Elements(r.Array)+1)/2)
-		}
-	}
-	return ts
+	pairs := shaped{Elem: "i4", Dims: append(v.Dims, 2)}
+	return c.Op(mlir.Array(r.Dtype, r.Array...), "reshape", "", c.Op(pairs, "bitcast_convert", "", v))
 }
 
 // layouts are the dimensions of arrays, the fastest first.
-func (k *Kernel) layouts(refs []*tile.Ref) string {
+func (k *Kernel) layouts(refs []*tile.Ref) []string {
 	parts := make([]string, len(refs))
 	for i, r := range refs {
 		order := fastest(r, k.alongK[r])
 		if r.Dtype == tile.Int4 && !inBytes(r) {
 			order = []int{0}
 		}
-		parts[i] = fmt.Sprintf("dense<%s> : tensor<%dxindex>", strings.ReplaceAll(fmt.Sprint(order), " ", ", "), len(order))
+		parts[i] = mlir.Layout(order...)
 	}
-	return strings.Join(parts, ", ")
-}
-
-// escaped writes text inside an MLIR string.
-func escaped(text string) string {
-	return strings.NewReplacer(`\`, `\5C`, `"`, `\22`, "\n", `\0A`).Replace(text)
+	return parts
 }

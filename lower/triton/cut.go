@@ -55,7 +55,7 @@ func rowsAlong(p *tile.Program, a *tile.Axis) (rows int, ok bool) {
 		rows, array = r.Block[d], r.Array[d]
 	}
 	ok = rows > 1
-	eachExpr(p, func(_ *tile.Stmt, e *tile.Expr) {
+	p.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) {
 		switch e.Op {
 		case tile.OpDot:
 			ok = false

@@ -15,20 +15,14 @@ const imprecise = 1 << 30
 func (k *kernel) dot(e *tile.Expr, acc value) value {
 	x, y := e.Args[0], e.Args[1]
 	if x.Dtype == tile.Uint8 || y.Dtype == tile.Uint8 {
-		k.refuse("dot", "", "no matrix unit takes uint8 from Triton: cast it to bfloat16, which holds every value")
+		k.Refuse("dot", "", "no matrix unit takes uint8 from Triton: cast it to bfloat16, which holds every value")
 		return acc
 	}
-	ka, kb := 1, 0
-	if e.TransA {
-		ka = 0
-	}
-	if e.TransB {
-		kb = 1
-	}
+	ka, kb := e.Contracted()
 	edges := k.overhangs.Contraction(e)
 	for _, edge := range edges {
 		if !edge.Plain() {
-			k.refuse("dot", edge.Ref.Name, "where its padding ends is not known")
+			k.Refuse("dot", edge.Ref.Name, "where its padding ends is not known")
 			return acc
 		}
 	}
@@ -39,8 +33,8 @@ func (k *kernel) dot(e *tile.Expr, acc value) value {
 	if e.TransB {
 		b = k.transposed(b)
 	}
-	to := shaped{mlir.Working(e.Dtype), []int{a.dims[0], b.dims[1]}}
-	acc = k.vector(acc, to)
+	to := shaped{Elem: mlir.Working(e.Dtype), Dims: []int{a.Dims[0], b.Dims[1]}}
+	acc = k.Vector(acc, to)
 	attrs := ""
 	switch {
 	case strict(e):
@@ -50,7 +44,7 @@ func (k *kernel) dot(e *tile.Expr, acc value) value {
 	case x.Dtype.IsFloat() && x.Dtype.Bits() == 8 && e.Precision != tile.Highest:
 		attrs = fmt.Sprintf(" {maxNumImpreciseAcc = %d : i32}", imprecise)
 	}
-	return k.op(to, "tt.dot %s%s : %s * %s -> %s", names([]value{a, b, acc}), attrs, a.shaped, b.shaped, to)
+	return k.Op(to, "tt.dot", attrs, a, b, acc)
 }
 
 // operand is one side of a product, which contracts over its dimension dim: whole
@@ -58,17 +52,17 @@ func (k *kernel) dot(e *tile.Expr, acc value) value {
 func (k *kernel) operand(e *tile.Expr, dim int, edges []tile.Edge) value {
 	v, ok := k.shown(e)
 	if !ok {
-		v = k.narrow(k.expr(e), e.Dtype)
+		v = k.Narrow(k.Expr(e), e.Dtype)
 	}
-	to := shaped{v.elem, physical(e.Shape, k.least)}
-	for d := range to.dims {
-		to.dims[d] = max(to.dims[d], k.least)
+	to := shaped{Elem: v.Elem, Dims: k.Physical(e.Shape)}
+	for d := range to.Dims {
+		to.Dims[d] = max(to.Dims[d], k.least)
 	}
-	if v.number == nil && v.dims != nil && v.dims[dim] == e.Shape[dim] && e.Shape[dim] == to.dims[dim] || k.loaded(e) && v.dims[dim] > 1 {
-		v = k.vector(v, to)
+	if v.Dims != nil && v.Dims[dim] == e.Shape[dim] && e.Shape[dim] == to.Dims[dim] || k.loaded(e) && v.Dims[dim] > 1 {
+		v = k.Vector(v, to)
 	} else { // coordinates past the last
-		v = k.vector(v, to)
-		v = k.choose(k.below(dim, to.dims, knownIndex(e.Shape[dim])), v, constant(v.elem, 0))
+		v = k.Vector(v, to)
+		v = k.Choose(k.Below(dim, to.Dims, k.Int(e.Shape[dim])), v, mlir.Number(v.Elem, 0))
 	}
 	for _, edge := range edges {
 		if !k.zeroWhere(e, dim, edge) {
@@ -119,26 +113,25 @@ func alike(x, y tile.Edge) bool {
 
 // zeroed is v with zero where edge pads it along dim.
 func (k *kernel) zeroed(v value, dim int, edge tile.Edge) value {
-	inside := k.inside(edge.Ref, edge.Dim, edge.Offset)
+	inside := k.Inside(edge.Ref, edge.Dim, edge.Offset)
 	if edge.From > 0 {
-		if inside.known {
-			inside.n = max(inside.n, edge.From)
+		if n, known := inside.Int(); known {
+			inside = k.Int(max(n, edge.From))
 		} else {
-			inside = k.scalar("arith.maxsi", inside, knownIndex(edge.From))
+			inside = k.Scalar("arith.maxsi", inside, k.Int(edge.From))
 		}
 	}
-	keep := k.below(dim, v.dims, inside)
-	if edge.To < v.dims[dim] {
-		at := k.along(dim, v.dims)
-		end := k.constant(at.shaped, float64(edge.To))
-		after := k.pure(keep.shaped, []value{at, end}, "arith.cmpi sge, %s, %s : %s", at.name, end.name, at.shaped)
+	keep := k.Below(dim, v.Dims, inside)
+	if edge.To < v.Dims[dim] {
+		at := k.along(dim, v.Dims)
+		after := k.Pure(keep.Type, "arith.cmpi", "sge", at, k.Constant(at.Type, float64(edge.To)))
 		keep = k.cheap("arith.ori", keep, after)
 	}
-	return k.choose(keep, v, constant(v.elem, 0))
+	return k.Choose(keep, v, mlir.Number(v.Elem, 0))
 }
 
 // transposed is a matrix with rows for columns.
 func (k *kernel) transposed(v value) value {
-	to := shaped{v.elem, []int{v.dims[1], v.dims[0]}}
-	return k.op(to, "tt.trans %s {order = array<i32: 1, 0>} : %s -> %s", v.name, v.shaped, to)
+	to := shaped{Elem: v.Elem, Dims: []int{v.Dims[1], v.Dims[0]}}
+	return k.Op(to, "tt.trans", "order = array<i32: 1, 0>", v)
 }

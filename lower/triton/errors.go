@@ -4,13 +4,18 @@ import (
 	"fmt"
 
 	"matladder/lower/internal/mlir"
+	"matladder/tile"
 )
+
+const maker = "triton"
 
 // UnsupportedError is the answer to a program that has no Triton text, or none
 // that a generation has the instructions for: Pos, Program, Op, Ref and Reason say what and why.
-type UnsupportedError struct{ mlir.Refused }
+type UnsupportedError = mlir.UnsupportedError
 
-func (e *UnsupportedError) Error() string { return e.By("triton") }
+func unsupported(pos tile.Pos, p *tile.Program, op, ref, format string, args ...any) error {
+	return &UnsupportedError{Maker: maker, Pos: pos, Program: p.Name, Op: op, Ref: ref, Reason: fmt.Sprintf(format, args...)}
+}
 
 // TooBigError is the answer to a program whose blocks do not fit one
 // multiprocessor.

@@ -1,52 +1,44 @@
 package triton
 
 import (
+	"fmt"
 	"math"
+	"slices"
 
 	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
-var nan = math.NaN()
-
 // floatOps are the elementwise operations on floats that are one of the text's.
 var floatOps = mlir.FloatOps(map[tile.Op]string{tile.OpDiv: "tt.precise_divf"})
 
-// expr is the value of e: as narrow as it came from memory, or in its working
-// type, where floats are not rounded between the places where the program rounds.
-// It may be smaller than e's shape: a scalar or a tensor still to be broadcast.
-func (k *kernel) expr(e *tile.Expr) value {
-	return k.memo.Of(e, k.apply)
-}
-
-// arg is operand i of e in its working type.
-func (k *kernel) arg(e *tile.Expr, i int) value { return k.values().Arg(e, i) }
-
-func (k *kernel) apply(e *tile.Expr) value {
+// Own writes loads, products, reductions, what moves elements, and functions that Triton has
+// not: in operations of its own.
+func (k *kernel) Own(e *tile.Expr) (v value, own bool) {
 	switch e.Op {
 	case tile.OpLoad:
-		return k.load(e.Ref)
+		return k.load(e.Ref), true
 	case tile.OpIota:
-		dims := physical(e.Shape, k.least)
-		return k.iota(e.Dim+len(dims)-len(e.Shape), dims)
+		dims := k.Physical(e.Shape)
+		return k.spread(k.along(e.Dim+len(dims)-len(e.Shape), dims), dims), true
 	case tile.OpDot:
-		return k.dot(e, constant(mlir.Working(e.Dtype), 0))
+		return k.dot(e, mlir.Number(mlir.Working(e.Dtype), 0)), true
 	case tile.OpAdd:
 		if k.sums[e] {
-			return k.addTo(e, constant(mlir.Working(e.Dtype), 0))
+			return k.addTo(e, mlir.Number(mlir.Working(e.Dtype), 0)), true
 		}
 	case tile.OpTanh, tile.OpRsqrt, tile.OpRoundEven:
-		return k.function(e.Op, k.arg(e, 0))
+		return k.function(e.Op, k.Arg(e, 0)), true
 	case tile.OpExp2:
-		return k.unary("math.exp", k.binary("arith.mulf", k.arg(e, 0), constant("f32", math.Ln2)))
+		return k.Unary("math.exp", k.Binary("arith.mulf", k.Arg(e, 0), mlir.Number("f32", math.Ln2))), true
 	case tile.OpReduceMax, tile.OpReduceSum:
-		return k.reduction(e)
+		return k.reduction(e), true
 	case tile.OpSlice:
-		return k.slice(e)
+		return k.slice(e), true
 	case tile.OpConcat:
-		return k.concat(e)
+		return k.concat(e), true
 	}
-	return k.values().Write(e)
+	return v, false
 }
 
 // reduction takes the largest or the sum along a dimension, kept as 1. What fills
@@ -62,15 +54,82 @@ func (k *kernel) reduction(e *tile.Expr) value {
 	case d.IsInteger():
 		op = "arith.addi"
 	}
-	v := k.wide(k.expr(x), x.Dtype)
-	dims := physical(x.Shape, k.least)
+	v := k.Wide(k.Expr(x), x.Dtype)
+	dims := k.Physical(x.Shape)
 	dim := e.Dim + len(dims) - len(x.Shape)
-	if v.number == nil && len(v.dims) == len(dims) {
+	if len(v.Dims) == len(dims) {
 		dims = stored(v, dims)
 	}
-	v = k.vector(v, shaped{mlir.Working(d), dims})
+	v = k.Vector(v, shaped{Elem: mlir.Working(d), Dims: dims})
 	if n := x.Shape[e.Dim]; n < dims[dim] {
-		v = k.choose(k.below(dim, dims, knownIndex(n)), v, constant(v.elem, neutral))
+		v = k.Choose(k.Below(dim, dims, k.Int(n)), v, mlir.Number(v.Elem, neutral))
 	}
-	return k.values().Wrapped(k.reduce(v, dim, op, " "), d)
+	return k.Wrapped(k.reduce(v, dim, op), d)
+}
+
+// reduce combines the elements along a dimension, kept as 1.
+func (k *kernel) reduce(x value, dim int, op string) value {
+	to := shaped{Elem: x.Elem, Dims: slices.Delete(slices.Clone(x.Dims), dim, dim+1)}
+	v := k.Fresh(to)
+	k.Line(`%s = "tt.reduce"(%s) <{axis = %d : i32}> ({`, v.Name, x.Name, dim)
+	n := v.Name[1:]
+	k.Line("^bb0(%%x%s: %s, %%y%s: %s):", n, x.Elem, n, x.Elem)
+	k.Line("  %%z%s = %s %%x%s, %%y%s : %s", n, op, n, n, x.Elem)
+	k.Line("  tt.reduce.return %%z%s : %s", n, x.Elem)
+	k.Line("}) : (%s) -> %s", spelled(x.Type), spelled(to))
+	kept := slices.Clone(x.Dims)
+	kept[dim] = 1
+	return k.Op(shaped{Elem: x.Elem, Dims: kept}, "tt.expand_dims", axis(dim), v)
+}
+
+func axis(dim int) string { return fmt.Sprintf("axis = %d : i32", dim) }
+
+// Spread repeats the elements of v.
+func (k *kernel) Spread(v value, to shaped) value {
+	if v.Dims == nil {
+		return k.Once(to, "tt.splat", "", v)
+	}
+	for len(v.Dims) < len(to.Dims) {
+		v = k.Once(shaped{Elem: v.Elem, Dims: mlir.Leading(v.Dims, len(v.Dims)+1)}, "tt.expand_dims", axis(0), v)
+	}
+	for d, n := range v.Dims {
+		if n != 1 && n != to.Dims[d] { // all alike: what a product made of one row
+			op := "arith.maxsi"
+			if v.IsFloat() {
+				op = "arith.maximumf"
+			}
+			v = k.reduce(v, d, op)
+		}
+	}
+	if v.Equal(to) {
+		return v
+	}
+	return k.Once(to, "tt.broadcast", "", v)
+}
+
+// Round is v in a narrower type.
+func (k *kernel) Round(v value, to shaped) value {
+	if _, known := v.Known(); known {
+		v.Type = to
+		return v
+	}
+	float8 := func(v value) value {
+		if v.Dims == nil { // conversions are of tensors
+			v = k.Vector(v, shaped{Elem: v.Elem, Dims: []int{1, 1}})
+		}
+		return k.Once(v.Of(to.Elem), "arith.truncf", "", v)
+	}
+	switch to.Elem {
+	case "f8E4M3FN":
+		// What is past the largest is NaN; the hardware would saturate.
+		over := k.Compare(k.Unary("math.absf", v), tile.GT, mlir.Number("f32", 464))
+		return float8(k.Choose(over, mlir.Number("f32", math.NaN()), v))
+	case "f8E5M2":
+		above := k.Compare(v, tile.GE, mlir.Number("f32", 61440))
+		below := k.Compare(v, tile.LE, mlir.Number("f32", -61440))
+		w := float8(v)
+		w = k.Choose(above, k.Pure(w.Type, "arith.constant", "dense<0x7C>"), w)
+		return k.Choose(below, k.Pure(w.Type, "arith.constant", "dense<0xFC>"), w)
+	}
+	return k.Once(to, "arith.truncf", "", v)
 }

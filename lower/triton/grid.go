@@ -29,27 +29,27 @@ func (k *kernel) programIDs(axes []*tile.Axis) int64 {
 	var long []*tile.Axis
 	programs := int64(1)
 	for _, a := range axes {
-		k.ids[a] = knownIndex(0)
+		k.ids[a] = k.Int(0)
 		if a.Size > 1 {
 			long = append(long, a)
 			programs *= int64(a.Size)
 		}
 	}
 	if programs > math.MaxInt32 {
-		k.refuse("grid", "", "more programs than 31 bits count")
+		k.Refuse("grid", "", "more programs than 31 bits count")
 		return programs
 	}
 	if len(long) == 0 {
 		return 1
 	}
-	rest := index{value: k.pure(scalar, nil, "tt.get_program_id x : i32")}
+	rest := k.Pure(scalar, "tt.get_program_id", "x")
 	// part takes the id along an axis of n off the end of rest.
-	part := func(n int, last bool) index {
+	part := func(n int, last bool) value {
 		if last {
 			return rest
 		}
-		id := k.scalar("arith.remsi", rest, knownIndex(n))
-		rest = k.scalar("arith.divsi", rest, knownIndex(n))
+		id := k.Scalar("arith.remsi", rest, k.Int(n))
+		rest = k.Scalar("arith.divsi", rest, k.Int(n))
 		return id
 	}
 	group := 1
@@ -71,15 +71,15 @@ func (k *kernel) programIDs(axes []*tile.Axis) int64 {
 
 // grouped gives axes i and j their ids out of one: i goes along a group first,
 // then j, then the next group. The last group may have fewer i.
-func (k *kernel) grouped(i, j *tile.Axis, group int, id index) {
-	n := knownIndex(group * j.Size)
-	g := k.scalar("arith.divsi", id, n)
-	first := k.scalar("arith.muli", g, knownIndex(group))
-	size := knownIndex(group)
+func (k *kernel) grouped(i, j *tile.Axis, group int, id value) {
+	n := k.Int(group * j.Size)
+	g := k.Scalar("arith.divsi", id, n)
+	first := k.Scalar("arith.muli", g, k.Int(group))
+	size := k.Int(group)
 	if i.Size%group != 0 {
-		size = k.scalar("arith.minsi", k.scalar("arith.subi", knownIndex(i.Size), first), size)
+		size = k.Scalar("arith.minsi", k.Scalar("arith.subi", k.Int(i.Size), first), size)
 	}
-	in := k.scalar("arith.remsi", id, n)
-	k.ids[i] = k.scalar("arith.addi", first, k.scalar("arith.remsi", in, size))
-	k.ids[j] = k.scalar("arith.divsi", in, size)
+	in := k.Scalar("arith.remsi", id, n)
+	k.ids[i] = k.Scalar("arith.addi", first, k.Scalar("arith.remsi", in, size))
+	k.ids[j] = k.Scalar("arith.divsi", in, size)
 }

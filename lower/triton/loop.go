@@ -17,7 +17,7 @@ const unrolled = 16
 // it, so that what is left in it is the same in each step.
 func (k *kernel) nest(axes []*tile.Axis, body []*tile.Stmt) {
 	for len(axes) > 0 && axes[0].Size == 1 {
-		k.ids[axes[0]] = knownIndex(0)
+		k.ids[axes[0]] = k.Int(0)
 		axes = axes[1:]
 	}
 	if len(axes) == 0 {
@@ -26,20 +26,20 @@ func (k *kernel) nest(axes []*tile.Axis, body []*tile.Stmt) {
 	}
 	a, inner := axes[0], slices.DeleteFunc(slices.Clone(axes[1:]), func(a *tile.Axis) bool { return a.Size == 1 })
 	for _, one := range axes[1:] {
-		k.ids[one] = knownIndex(0)
+		k.ids[one] = k.Int(0)
 	}
 	if len(inner) > 0 {
 		k.repeat(a, writtenScratch(k.program, body), func() { k.nest(inner, body) })
 		return
 	}
 	first, each, last := peel(body, a)
-	k.ids[a] = knownIndex(0)
+	k.ids[a] = k.Int(0)
 	k.body(first)
 	carried := slices.DeleteFunc(writtenScratch(k.program, each), func(r *tile.Ref) bool {
-		return k.level() == 0 && !readFirst(each, r) && !readFirst(last, r)
+		return k.Level() == 0 && !readFirst(each, r) && !readFirst(last, r)
 	})
 	k.repeat(a, carried, func() { k.body(each) })
-	k.ids[a] = knownIndex(a.Size - 1)
+	k.ids[a] = k.Int(a.Size - 1)
 	k.body(last)
 }
 
@@ -105,15 +105,11 @@ func (s step) TableValue(*tile.Ref, int) int { return 0 }
 func writtenScratch(p *tile.Program, body []*tile.Stmt) []*tile.Ref {
 	var written []*tile.Ref
 	for _, r := range p.RefsOf(tile.Scratch) {
-		if writes(body, r) {
+		if tile.Writes(body, r) {
 			written = append(written, r)
 		}
 	}
 	return written
-}
-
-func writes(body []*tile.Stmt, r *tile.Ref) bool {
-	return slices.ContainsFunc(body, func(s *tile.Stmt) bool { return s.Ref == r || writes(s.Body, r) })
 }
 
 // readFirst reports whether statements may read r before they have written it.
@@ -148,53 +144,54 @@ func access(body []*tile.Stmt, r *tile.Ref) (reads, written bool) {
 
 // repeat writes a loop along an axis that carries scratch from step to step.
 func (k *kernel) repeat(a *tile.Axis, carried []*tile.Ref, body func()) {
-	lo, hi, by := k.i32(0), k.i32(a.Size), k.i32(1)
-	inits := make([]value, len(carried))
-	for i, r := range carried {
-		inits[i] = k.vector(k.scratch[r], k.scratchType(r))
-	}
-	variable := k.fresh(scalar)
-	variable.name = fmt.Sprintf("%%%s_%s", mlir.Symbol(a.Name), variable.name[1:])
-	k.open()
-	variable.level = k.level()
+	lo, hi, by := k.Written(k.Int(0)), k.Written(k.Int(a.Size)), k.Written(k.Int(1))
+	inits := k.holds(carried)
+	variable := k.named(a.Name, scalar)
 	args := make([]string, len(carried))
-	for i, r := range carried {
-		arg := k.fresh(inits[i].shaped)
-		arg.name = fmt.Sprintf("%%%s_%s", mlir.Symbol(r.Name), arg.name[1:])
-		args[i] = arg.name + " = " + inits[i].name
-		k.scratch[r] = arg
-	}
-	k.ids[a] = index{value: variable}
-	body()
-	yields := k.holds(carried)
-	k.yield(yields)
-	text := k.close()
-	result, after := k.results(yields)
+	var yields []value
+	text := k.Region(func() {
+		variable.Level = k.Level()
+		for i, r := range carried {
+			arg := k.named(r.Name, inits[i].Type)
+			args[i] = arg.Name + " = " + inits[i].Name
+			k.scratch[r] = arg
+		}
+		k.ids[a] = variable
+		body()
+		yields = k.holds(carried)
+		k.yield(yields)
+	})
+	result, after := k.Results(mlir.TypesOf(yields))
 	carry := ""
 	if len(carried) > 0 {
 		carry = fmt.Sprintf(" iter_args(%s) -> (%s)", strings.Join(args, ", "), types(yields))
 	}
-	k.line("%sscf.for %s = %s to %s step %s%s : i32 {", result, variable.name, lo.name, hi.name, by.name, carry)
-	k.append(text)
-	k.line("}")
+	k.Line("%sscf.for %s = %s to %s step %s%s : i32 {", result, variable.Name, lo.Name, hi.Name, by.Name, carry)
+	k.Append(text)
+	k.Line("}")
 	for i, r := range carried {
 		k.scratch[r] = after[i]
 	}
 }
 
-func (k *kernel) yield(vs []value) {
-	if len(vs) > 0 {
-		k.line("scf.yield %s : %s", names(vs), types(vs))
-	}
+// named is a new value whose name says what it is.
+func (k *kernel) named(name string, to shaped) value {
+	v := k.Fresh(to)
+	v.Name = fmt.Sprintf("%%%s_%s", mlir.Symbol(name), v.Name[1:])
+	return v
 }
 
-func (k *kernel) append(text string) { k.blocks[k.level()].b.WriteString(text) }
+func (k *kernel) yield(vs []value) {
+	if len(vs) > 0 {
+		k.Line("scf.yield %s : %s", mlir.Names(vs), types(vs))
+	}
+}
 
 // holds are the values that scratch has here.
 func (k *kernel) holds(refs []*tile.Ref) []value {
 	vs := make([]value, len(refs))
 	for i, r := range refs {
-		vs[i] = k.vector(k.scratch[r], k.scratchType(r))
+		vs[i] = k.Vector(k.scratch[r], k.scratchType(r))
 	}
 	return vs
 }
@@ -204,25 +201,22 @@ func (k *kernel) holds(refs []*tile.Ref) []value {
 func (k *kernel) branch(cond value, body []*tile.Stmt) {
 	changed := writtenScratch(k.program, body)
 	before := k.holds(changed)
-	k.open()
-	k.body(body)
-	after := k.holds(changed)
-	k.yield(after)
-	text := k.close()
-	result, vs := k.results(before)
+	text := k.Region(func() {
+		k.body(body)
+		k.yield(k.holds(changed))
+	})
+	result, vs := k.Results(mlir.TypesOf(before))
 	if len(vs) > 0 {
-		k.line("%sscf.if %s -> (%s) {", result, cond.name, types(vs))
+		k.Line("%sscf.if %s -> (%s) {", result, cond.Name, types(vs))
 	} else {
-		k.line("scf.if %s {", cond.name)
+		k.Line("scf.if %s {", cond.Name)
 	}
-	k.append(text)
+	k.Append(text)
 	if len(vs) > 0 {
-		k.line("} else {")
-		k.open()
-		k.yield(before)
-		k.append(k.close())
+		k.Line("} else {")
+		k.Append(k.Region(func() { k.yield(before) }))
 	}
-	k.line("}")
+	k.Line("}")
 	for i, r := range changed {
 		k.scratch[r] = vs[i]
 	}

@@ -63,9 +63,6 @@ func Lower(programs []*tile.Program, opts Options) (*Launch, error) {
 			}
 		}
 		for _, p := range list {
-			if err := p.Verify(); err != nil {
-				return nil, err
-			}
 			k, err := lower(p, opts)
 			if err != nil {
 				return nil, err
@@ -90,16 +87,16 @@ func Lower(programs []*tile.Program, opts Options) (*Launch, error) {
 func refuse(p *tile.Program) error {
 	for _, a := range p.Grid {
 		if a.Bound != nil {
-			return &UnsupportedError{mlir.Refuse(a.Pos(), p.Name, "bound", a.Name, "how many programs run along an axis is a number that the device alone knows")}
+			return unsupported(a.Pos(), p, "bound", a.Name, "how many programs run along an axis is a number that the device alone knows")
 		}
 	}
 	if p.CopiesItself() {
-		return &UnsupportedError{mlir.Refuse(p.Body[0].Pos, p.Name, "copy", "", "copies that a program starts itself, and devices that wait for each other, have no text")}
+		return unsupported(p.Body[0].Pos, p, "copy", "", "copies that a program starts itself, and devices that wait for each other, have no text")
 	}
 	var err error
 	p.Walk(func(s *tile.Stmt) {
 		if s.IsPart() && err == nil {
-			err = &UnsupportedError{mlir.Refuse(s.Pos, p.Name, "store", s.Ref.Name, "of some rows of a block")}
+			err = unsupported(s.Pos, p, "store", s.Ref.Name, "of some rows of a block")
 		}
 	})
 	return err

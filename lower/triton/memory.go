@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -23,8 +24,8 @@ func (k *kernel) load(r *tile.Ref) value {
 
 // loadFrom reads what of a block lies from some place on; nil is the beginning.
 // What is past the end of the array or of shape is zero, and where shown, unless nil, does not hold.
-func (k *kernel) loadFrom(r *tile.Ref, start []index, shape []int, shown *tile.Expr) value {
-	dims := physical(shape, k.least)
+func (k *kernel) loadFrom(r *tile.Ref, start []value, shape []int, shown *tile.Expr) value {
+	dims := k.Physical(shape)
 	if r.Kind == tile.Out && k.written {
 		k.barrier() // another thread may have stored what this one loads
 	}
@@ -34,17 +35,21 @@ func (k *kernel) loadFrom(r *tile.Ref, start []index, shape []int, shown *tile.E
 	w := k.window(r, start, shape, dims)
 	p, mask := w.pointers(k), w.mask(k)
 	if shown != nil {
-		is := k.vector(k.expr(shown), shaped{"i1", dims})
-		if mask != nil {
-			is = k.op(is.shaped, "arith.andi %s, %s : %s", mask.name, is.name, is.shaped)
+		is := k.Vector(k.Expr(shown), shaped{Elem: "i1", Dims: dims})
+		if len(mask) > 0 {
+			is = k.Op(is.Type, "arith.andi", "", mask[0], is)
 		}
-		mask = &is
+		mask = []value{is}
 	}
-	if mask == nil {
-		return k.op(shaped{storage[r.Dtype], dims}, "tt.load %s : %s", p.name, p.shaped)
+	return k.loadAt(shaped{Elem: storage[r.Dtype], Dims: dims}, p, mask)
+}
+
+// loadAt reads what pointers show: where a mask does not hold, zero.
+func (k *kernel) loadAt(to shaped, p value, mask []value) value {
+	if len(mask) > 0 {
+		mask = append(mask, k.Constant(to, 0))
 	}
-	zero := k.constant(shaped{storage[r.Dtype], dims}, 0)
-	return k.op(zero.shaped, "tt.load %s, %s, %s : %s", p.name, mask.name, zero.name, p.shaped)
+	return k.Op(to, "tt.load", "", append([]value{p}, mask...)...)
 }
 
 // barrier has the threads of a program wait for each other, and see what each has stored.
@@ -60,7 +65,7 @@ func (k *kernel) loadFrom(r *tile.Ref, start []index, shape []int, shown *tile.E
 // Adding to a block needs none between its load and its store: an element is stored by a
 // thread that has its sum, which whoever loaded it made of it, and of threads that hold the
 // same element Triton lets one store. A block that is loaded for anything else needs one.
-func (k *kernel) barrier() { k.line("gpu.barrier") }
+func (k *kernel) barrier() { k.Line("gpu.barrier") }
 
 // store writes a value of the ref's dtype to the whole block of an output. What
 // is past the end of the array is dropped.
@@ -71,57 +76,54 @@ func (k *kernel) store(r *tile.Ref, v value) {
 		return
 	}
 	shape := r.Shape()
-	if v.number != nil {
-		v = k.vector(v, shaped{storage[r.Dtype], physical(shape, k.least)})
-	}
-	v = k.vector(v, shaped{v.elem, stored(v, physical(shape, k.least))})
-	w := k.window(r, nil, shape, v.dims)
-	p, mask := w.pointers(k), w.mask(k)
-	if mask == nil {
-		k.line("tt.store %s, %s : %s", p.name, v.name, p.shaped)
-	} else {
-		k.line("tt.store %s, %s, %s : %s", p.name, v.name, mask.name, p.shaped)
-	}
+	v = k.Vector(v, shaped{Elem: storage[r.Dtype], Dims: stored(v, k.Physical(shape))})
+	w := k.window(r, nil, shape, v.Dims)
+	k.storeAt(w, v)
 	k.written = true
 }
 
-// stored are the dimensions of v once it fills dims: rows and columns that a
+func (k *kernel) storeAt(w *window, v value) {
+	p := w.pointers(k)
+	k.Do("tt.store", "", append([]value{p, v}, w.mask(k)...)...)
+}
+
+// stored are the dimensions of v once it fills Dims: rows and columns that a
 // product made alike stay.
 func stored(v value, dims []int) []int {
-	out := append([]int(nil), dims...)
-	if len(v.dims) == len(dims) {
+	out := slices.Clone(dims)
+	if len(v.Dims) == len(dims) {
 		for d := range out {
-			out[d] = max(out[d], v.dims[d])
+			out[d] = max(out[d], v.Dims[d])
 		}
 	}
 	return out
 }
 
-// window is a part of an array, as a tensor of dims: shape without its squeezed
+// window is a part of an array, as a tensor of Dims: shape without its squeezed
 // dimensions, padded.
 type window struct {
 	ref    *tile.Ref
 	dims   []int
 	sizes  []int   // of shape, as many as dims
 	stride []int   // in elements of the array
-	inside []index // how many elements of the array there are from the start on; nil value and not known where it is enough
+	inside []value // how many elements of the array there are from the start on
 	base   value   // pointer to the first element
 }
 
 // window makes the part of a ref's block that begins at start.
-func (k *kernel) window(r *tile.Ref, start []index, shape, dims []int) *window {
-	w := &window{ref: r, dims: dims, sizes: make([]int, len(dims)), stride: make([]int, len(dims)), inside: make([]index, len(dims))}
+func (k *kernel) window(r *tile.Ref, start []value, shape, dims []int) *window {
+	w := &window{ref: r, dims: dims, sizes: make([]int, len(dims)), stride: make([]int, len(dims)), inside: make([]value, len(dims))}
 	lead := len(dims) - len(shape)
 	for d := range lead {
-		w.sizes[d], w.inside[d] = 1, knownIndex(math.MaxInt32)
+		w.sizes[d], w.inside[d] = 1, k.Int(math.MaxInt32)
 	}
 	dim, strides := len(shape)-1, k.strides(r)
 	var places []place
 	for d := len(r.Array) - 1; d >= 0; d-- {
-		at := k.indices().Times(k.index(r.Index[d]), r.Step(d))
+		at := k.Times(k.Index(r.Index[d]), r.Step(d))
 		if r.Block[d] != tile.Squeezed {
 			if start != nil {
-				at = k.indices().Sum(at, start[dim])
+				at = k.Sum(at, start[dim])
 			}
 			w.sizes[lead+dim], w.stride[lead+dim] = shape[dim], strides[d]
 			w.inside[lead+dim] = k.insideFrom(r, dim, at, shape[dim], start != nil)
@@ -158,51 +160,47 @@ func fastest(r *tile.Ref, turned bool) []int {
 
 // place is an index along a dimension whose elements are stride apart.
 type place struct {
-	at     index
+	at     value
 	stride int
 }
 
 // insideFrom is how many elements of r's array there are from at on, as far as
 // that may be fewer than size.
-func (k *kernel) insideFrom(r *tile.Ref, dim int, at index, size int, part bool) index {
+func (k *kernel) insideFrom(r *tile.Ref, dim int, at value, size int, part bool) value {
 	n := r.Array[r.ArrayDim(dim)]
+	from, known := at.Int()
 	switch {
-	case at.known:
-		return knownIndex(n - at.n)
+	case known:
+		return k.Int(n - from)
 	case !r.Overhangs(dim):
-		return knownIndex(math.MaxInt32)
+		return k.Int(math.MaxInt32)
 	}
-	return k.scalar("arith.subi", knownIndex(n), at)
+	return k.Scalar("arith.subi", k.Int(n), at)
 }
 
-var wide = shaped{elem: "i64"}
+var wide = shaped{Elem: "i64"}
 
 // offset moves a pointer: scalars, in 64 bits, since an array may have more
 // elements than 32 bits count.
 func (k *kernel) offset(p value, places []place) value {
-	known, moved := 0, p
-	slices.SortStableFunc(places, func(x, y place) int { return x.at.level - y.at.level }) // what a loop changes last
+	fixed, moved := 0, p
+	slices.SortStableFunc(places, func(x, y place) int { return x.at.Level - y.at.Level }) // what a loop changes last
+	add := func(x value) { moved = k.Pure(p.Type, "tt.addptr", "", moved, x) }
 	for _, l := range places {
-		if l.at.known {
-			known += l.at.n * l.stride
+		if n, known := l.at.Int(); known {
+			fixed += n * l.stride
 			continue
 		}
-		x := k.pure(wide, []value{l.at.value}, "arith.extsi %s : i32 to i64", l.at.name)
+		x := k.Pure(wide, "arith.extsi", "", l.at)
 		if l.stride != 1 {
-			by := k.constant64(l.stride)
-			x = k.pure(wide, []value{x, by}, "arith.muli %s, %s : i64", x.name, by.name)
+			x = k.Pure(wide, "arith.muli", "", x, mlir.Number("i64", float64(l.stride)))
 		}
-		moved = k.pure(p.shaped, []value{moved, x}, "tt.addptr %s, %s : %s, i64", moved.name, x.name, p.shaped)
+		add(x)
 	}
-	if known != 0 {
-		by := k.constant64(known)
-		moved = k.pure(p.shaped, []value{moved, by}, "tt.addptr %s, %s : %s, i64", moved.name, by.name, p.shaped)
+	if fixed != 0 {
+		add(mlir.Number("i64", float64(fixed)))
 	}
 	return moved
-}
-
-func (k *kernel) constant64(n int) value {
-	return k.pure(wide, nil, "arith.constant %d : i64", n)
 }
 
 // pointers are the addresses of the elements.
@@ -211,95 +209,94 @@ func (w *window) pointers(k *kernel) value {
 	for d, n := range w.dims {
 		span += (n - 1) * w.stride[d]
 	}
-	if !int32Fits(span) {
-		k.refuse("block", w.ref.Name, fmt.Sprintf("its elements are up to %d apart: addresses inside a block have 31 bits", span))
+	if int(int32(span)) != span {
+		k.Refuse("block", w.ref.Name, fmt.Sprintf("its elements are up to %d apart: addresses inside a block have 31 bits", span))
 		return w.base
 	}
-	to := shaped{w.base.elem, w.dims}
-	p := k.pure(to, []value{w.base}, "tt.splat %s : %s -> %s", w.base.name, w.base.shaped, to)
-	var at value
+	to := shaped{Elem: w.base.Elem, Dims: w.dims}
+	p := k.Pure(to, "tt.splat", "", w.base)
+	at := w.offsets(k, value{})
+	if at.Name == "" {
+		return p
+	}
+	return k.Pure(to, "tt.addptr", "", p, at)
+}
+
+// offsets are how many elements of the array lie between the first and each, behind at.
+func (w *window) offsets(k *kernel, at value) value {
 	for d := range w.dims {
 		if w.dims[d] == 1 || w.stride[d] == 0 {
 			continue
 		}
 		x := k.along(d, w.dims)
 		if w.stride[d] != 1 {
-			x = k.cheap("arith.muli", x, k.constant(x.shaped, float64(w.stride[d])))
+			x = k.cheap("arith.muli", x, k.Constant(x.Type, float64(w.stride[d])))
 		}
-		if x = k.spread(x, w.dims); at.name != "" {
+		if x = k.spread(x, w.dims); at.Name != "" {
 			x = k.cheap("arith.addi", at, x)
 		}
 		at = x
 	}
-	if at.name == "" {
-		return p
-	}
-	return k.pure(to, []value{p, at}, "tt.addptr %s, %s : %s, %s", p.name, at.name, to, at.shaped)
+	return at
 }
 
-// mask tells the elements that exist; nil if all do.
-func (w *window) mask(k *kernel) *value {
-	var all *value
+// mask tells the elements that exist; none if all do.
+func (w *window) mask(k *kernel) (all []value) {
 	for d, n := range w.dims {
 		limit := w.inside[d]
-		if limit.known {
-			limit.n = min(limit.n, w.sizes[d])
-			if limit.n >= n {
+		if most, known := limit.Int(); known {
+			if most = min(most, w.sizes[d]); most >= n {
 				continue
 			}
+			limit = k.Int(most)
 		} else if w.sizes[d] < n {
-			limit = k.scalar("arith.minsi", limit, knownIndex(w.sizes[d]))
+			limit = k.Scalar("arith.minsi", limit, k.Int(w.sizes[d]))
 		}
-		x := k.spread(k.below(d, w.dims, limit), w.dims)
-		if all != nil {
-			x = k.cheap("arith.andi", *all, x)
+		x := k.spread(k.Below(d, w.dims, limit), w.dims)
+		if len(all) > 0 {
+			x = k.cheap("arith.andi", all[0], x)
 		}
-		all = &x
+		all = []value{x}
 	}
 	return all
 }
 
 // along counts along dimension d of dims, 1 elsewhere.
 func (k *kernel) along(d int, dims []int) value {
-	v := k.pure(shaped{"i32", dims[d : d+1]}, nil, "tt.make_range {start = 0 : i32, end = %d : i32} : tensor<%dxi32>", dims[d], dims[d])
-	for axis := range dims {
-		if axis == d {
-			continue
+	v := k.Pure(shaped{Elem: "i32", Dims: dims[d : d+1]}, "tt.make_range", fmt.Sprintf("{start = 0 : i32, end = %d : i32}", dims[d]))
+	for other := range dims {
+		switch {
+		case other < d:
+			v = k.Pure(shaped{Elem: "i32", Dims: slices.Insert(slices.Clone(v.Dims), 0, 1)}, "tt.expand_dims", axis(other), v)
+		case other > d:
+			v = k.Pure(shaped{Elem: "i32", Dims: append(slices.Clone(v.Dims), 1)}, "tt.expand_dims", axis(other), v)
 		}
-		to := shaped{"i32", append([]int(nil), v.dims...)}
-		if axis < d {
-			to.dims = append([]int{1}, to.dims...)
-		} else {
-			to.dims = append(to.dims, 1)
-		}
-		v = k.pure(to, []value{v}, "tt.expand_dims %s {axis = %d : i32} : %s -> %s", v.name, axis, v.shaped, to)
 	}
 	return v
 }
 
-// below is whether the coordinate along d is less than limit.
-func (k *kernel) below(d int, dims []int, limit index) value {
-	at := k.along(d, dims)
-	var bound value
-	if limit.known {
-		bound = k.constant(at.shaped, float64(limit.n))
-	} else {
-		bound = k.pure(at.shaped, []value{limit.value}, "tt.splat %s : i32 -> %s", limit.name, at.shaped)
+// Below is whether the coordinate along dim is less than limit, of 1 along the others.
+func (k *kernel) Below(dim int, dims []int, limit value) value {
+	at := k.along(dim, dims)
+	return k.Pure(at.Of("i1"), "arith.cmpi", "slt", at, k.vectorOf(limit, at.Type))
+}
+
+// vectorOf is an index in every element.
+func (k *kernel) vectorOf(x value, to shaped) value {
+	if n, known := x.Known(); known {
+		return k.Constant(to, n)
 	}
-	return k.pure(at.of("i1"), []value{at, bound}, "arith.cmpi slt, %s, %s : %s", at.name, bound.name, at.shaped)
+	return k.Pure(to, "tt.splat", "", x)
 }
 
 // cheap is an operation on tensors of one type that are part of an address or a
 // mask.
-func (k *kernel) cheap(op string, x, y value) value {
-	return k.pure(x.shaped, []value{x, y}, "%s %s, %s : %s", op, x.name, y.name, x.shaped)
-}
+func (k *kernel) cheap(op string, x, y value) value { return k.Pure(x.Type, op, "", x, y) }
 
 // spread repeats x along dimensions of 1.
 func (k *kernel) spread(x value, dims []int) value {
-	to := shaped{x.elem, dims}
-	if x.shaped.String() == to.String() {
+	if slices.Equal(x.Dims, dims) {
 		return x
 	}
-	return k.pure(to, []value{x}, "tt.broadcast %s : %s -> %s", x.name, x.shaped, to)
+	return k.Pure(shaped{Elem: x.Elem, Dims: dims}, "tt.broadcast", "", x)
 }

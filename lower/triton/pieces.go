@@ -61,13 +61,8 @@ func (t Target) step(e *tile.Expr, k int) int {
 
 // parted is a product of a statement's value as a sum of products, or as it is.
 func (t Target) parted(e, whole *tile.Expr, sums map[*tile.Expr]bool) *tile.Expr {
-	dims := [2]int{1, 0}
-	if e.TransA {
-		dims[0] = 0
-	}
-	if e.TransB {
-		dims[1] = 1
-	}
+	var dims [2]int
+	dims[0], dims[1] = e.Contracted()
 	size := e.Args[0].Shape[dims[0]]
 	step := t.step(e, size)
 	if step == 0 || size <= step {

@@ -29,6 +29,7 @@ func runText(t *testing.T, programs []*tile.Program, params backend.Params, in [
 func TestQuantizedMeaning(t *testing.T) {
 	const parts = 3
 	list := append(problemtest.Quantized(1, 9, 150, 11, 32), problem.New(20, 150, 19, tile.BFloat16), problem.New(20, 150, 19, tile.Int8))
+	list = append(list, problem.New(20, 150, 8, tile.BFloat16)) // one block of columns
 	list = append(list, problemtest.Quantized(2, 9, 70, 33, 32)[:3]...)
 	split := 0
 	for _, p := range list {

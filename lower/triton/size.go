@@ -43,13 +43,13 @@ func memoryOf(p *tile.Program) Memory {
 
 // beside is what a statement computes in registers besides what scratch holds.
 func (k *kernel) beside(s *tile.Stmt) int64 {
-	block := bytesOf(shaped{mlir.Working(s.Ref.Dtype), physical(s.Ref.Shape(), k.least)})
+	block := bytesOf(shaped{Elem: mlir.Working(s.Ref.Dtype), Dims: k.Physical(s.Ref.Shape())})
 	n := int64(0)
 	switch {
 	case s.Kind == tile.Fill:
 		return 0
 	case s.Ref.Kind == tile.Out && s.Kind == tile.Accumulate:
-		n = block + bytesOf(shaped{storage[s.Ref.Dtype], physical(s.Ref.Shape(), k.least)}) // what is added, and what is there
+		n = block + bytesOf(shaped{Elem: storage[s.Ref.Dtype], Dims: k.Physical(s.Ref.Shape())}) // what is added, and what is there
 	case s.Kind == tile.Store && s.Value.Op == tile.OpLoad, s.Kind == tile.Store && s.Value.Op == tile.OpCast && s.Value.Args[0].Op == tile.OpLoad:
 		return 0
 	case s.Kind == tile.Accumulate && s.Value.Op == tile.OpDot:
@@ -64,7 +64,7 @@ func (k *kernel) beside(s *tile.Stmt) int64 {
 				}
 			}
 		} else if e.Op == tile.OpReduceMax || e.Op == tile.OpReduceSum {
-			n = max(n, bytesOf(shaped{mlir.Working(e.Dtype), physical(e.Args[0].Shape, k.least)}))
+			n = max(n, bytesOf(shaped{Elem: mlir.Working(e.Dtype), Dims: k.Physical(e.Args[0].Shape)}))
 		}
 	})
 	return n
@@ -72,13 +72,13 @@ func (k *kernel) beside(s *tile.Stmt) int64 {
 
 // operandBytes is what an operand of a product takes in shared memory.
 func (k *kernel) operandBytes(e *tile.Expr) int64 {
-	dims := physical(e.Shape, k.least)
-	return bytesOf(shaped{storage[e.Dtype], []int{max(dims[0], k.least), max(dims[1], k.least)}})
+	dims := k.Physical(e.Shape)
+	return bytesOf(shaped{Elem: storage[e.Dtype], Dims: []int{max(dims[0], k.least), max(dims[1], k.least)}})
 }
 
 func bytesOf(t shaped) int64 {
-	width := map[string]int64{"f32": 4, "i32": 4, "bf16": 2}[t.elem]
-	return max(width, 1) * tile.Elements(t.dims)
+	width := map[string]int64{"f32": 4, "i32": 4, "bf16": 2}[t.Elem]
+	return max(width, 1) * tile.Elements(t.Dims)
 }
 
 const (
@@ -108,7 +108,7 @@ func readsOutput(p *tile.Program) bool {
 	p.Walk(func(s *tile.Stmt) {
 		found = found || s.Kind == tile.Accumulate && s.Ref.Kind == tile.Out
 	})
-	eachExpr(p, func(_ *tile.Stmt, e *tile.Expr) {
+	p.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) {
 		found = found || e.Op == tile.OpLoad && e.Ref.Kind == tile.Out
 	})
 	return found
@@ -117,7 +117,7 @@ func readsOutput(p *tile.Program) bool {
 // isStrict reports whether a program has products that no matrix unit does.
 func isStrict(p *tile.Program) bool {
 	found := false
-	eachExpr(p, func(_ *tile.Stmt, e *tile.Expr) { found = found || e.Op == tile.OpDot && strict(e) })
+	p.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) { found = found || e.Op == tile.OpDot && strict(e) })
 	return found
 }
 

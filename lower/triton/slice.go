@@ -11,43 +11,42 @@ import (
 // those; of what is in registers it gathers them.
 func (k *kernel) slice(e *tile.Expr) value {
 	x := e.Args[0]
-	start := k.index(e.Index)
+	start := k.Index(e.Index)
 	switch x.Op {
 	case tile.OpLoad:
 		if _, whole := k.loads[x.Ref]; x.Ref.Kind != tile.Scratch && !whole {
 			return k.loadFrom(x.Ref, k.startOf(e), e.Shape, nil)
 		}
 	case tile.OpInBounds:
-		if along := mlir.Counted(x.Shape); along == e.Dim {
-			return k.values().InBounds(x, e.Index, e.Shape)
+		if mlir.Counted(x.Shape) == e.Dim {
+			return k.InBounds(x, e.Index, e.Shape)
 		}
 	}
-	v := k.expr(x)
+	v := k.Expr(x)
 	rank := max(2, len(x.Shape))
 	dim := e.Dim + rank - len(x.Shape)
-	if v.number != nil || v.dims == nil || len(v.dims) < rank || v.dims[dim] == 1 || x.Shape[e.Dim] == 1 {
+	if v.Dims == nil || len(v.Dims) < rank || v.Dims[dim] == 1 || x.Shape[e.Dim] == 1 {
 		return v // still to be repeated along it
 	}
 	if e.Shape[e.Dim] == x.Shape[e.Dim] {
 		return v
 	}
-	to := slices.Clone(v.dims)
+	to := slices.Clone(v.Dims)
 	to[dim] = padded(e.Shape[e.Dim], k.least)
 	at := k.along(dim, to)
-	if !start.known || start.n != 0 {
-		from := k.vectorOf(start, at.shaped)
-		at = k.cheap("arith.addi", at, from)
+	if !start.Is(0) {
+		at = k.cheap("arith.addi", at, k.vectorOf(start, at.Type))
 	}
 	return k.gathered(v, e.Dtype, dim, at, to, x.Shape[e.Dim])
 }
 
 // startOf is where a slice of a block begins, by dimension.
-func (k *kernel) startOf(e *tile.Expr) []index {
-	at := make([]index, len(e.Shape))
+func (k *kernel) startOf(e *tile.Expr) []value {
+	at := make([]value, len(e.Shape))
 	for d := range at {
-		at[d] = knownIndex(0)
+		at[d] = k.Int(0)
 	}
-	at[e.Dim] = k.index(e.Index)
+	at[e.Dim] = k.Index(e.Index)
 	return at
 }
 
@@ -79,27 +78,20 @@ func shownOf(e *tile.Expr) *tile.Expr {
 	return x
 }
 
-func (k *kernel) vectorOf(x index, to shaped) value {
-	if x.known {
-		return k.constant(to, float64(x.n))
-	}
-	return k.pure(to, []value{x.value}, "tt.splat %s : i32 -> %s", x.name, to)
-}
-
 // gathered takes the elements at along a dimension; those past the last of size are
 // some other.
 func (k *kernel) gathered(v value, d tile.Dtype, dim int, at value, to []int, size int) value {
 	if d == tile.Bool {
-		v = k.values().FromBool(v)
+		v = k.FromBool(v)
 	} else {
-		v = k.wide(v, d) // narrow elements have no gather
+		v = k.Wide(v, d) // narrow elements have no gather
 	}
-	last := k.constant(at.shaped, float64(size-1))
+	last := k.Constant(at.Type, float64(size-1))
 	at = k.spread(k.cheap("arith.minsi", at, last), to)
-	out := shaped{v.elem, to}
-	v = k.op(out, "tt.gather %s[%s] {axis = %d : i32} : (%s, %s) -> %s", v.name, at.name, dim, v.shaped, at.shaped, out)
+	out := shaped{Elem: v.Elem, Dims: to}
+	v = k.Op(out, "tt.gather", axis(dim), v, at)
 	if d == tile.Bool {
-		return k.compare(v, tile.NE, integer(0))
+		return k.ToBool(v)
 	}
 	return v
 }
@@ -108,39 +100,39 @@ func (k *kernel) gathered(v value, d tile.Dtype, dim int, at value, to []int, si
 // that it is in.
 func (k *kernel) concat(e *tile.Expr) value {
 	if len(e.Args) == 1 {
-		return k.expr(e.Args[0])
+		return k.Expr(e.Args[0])
 	}
-	to := physical(e.Shape, k.least)
+	to := k.Physical(e.Shape)
 	dim := e.Dim + len(to) - len(e.Shape)
 	var all value
 	from := 0
 	for i, x := range e.Args {
-		v, d := k.expr(x), e.Dtype
+		v, d := k.Expr(x), e.Dtype
 		if d == tile.Bool {
-			v, d = k.values().FromBool(v), tile.Int32
+			v, d = k.FromBool(v), tile.Int32
 		}
-		dims := physical(x.Shape, k.least)
+		dims := k.Physical(x.Shape)
 		for o := range dims { // as many alike rows or columns as the other blocks have
 			if o != dim {
 				dims[o] = to[o]
 			}
 		}
-		v = k.vector(k.wide(v, d), shaped{mlir.Working(d), dims})
+		v = k.Vector(k.Wide(v, d), shaped{Elem: mlir.Working(d), Dims: dims})
 		at := k.along(dim, to)
 		if from > 0 {
-			at = k.cheap("arith.maxsi", k.cheap("arith.subi", at, k.constant(at.shaped, float64(from))), k.constant(at.shaped, 0))
+			at = k.cheap("arith.maxsi", k.cheap("arith.subi", at, k.Constant(at.Type, float64(from))), k.Constant(at.Type, 0))
 		}
 		n := x.Shape[e.Dim]
 		v = k.gathered(v, d, dim, at, to, n)
 		if i == 0 {
 			all = v
 		} else {
-			all = k.choose(k.below(dim, to, knownIndex(from)), all, v)
+			all = k.Choose(k.Below(dim, to, k.Int(from)), all, v)
 		}
 		from += n
 	}
 	if e.Dtype == tile.Bool {
-		return k.compare(all, tile.NE, integer(0))
+		return k.ToBool(all)
 	}
 	return all
 }

@@ -1,10 +1,9 @@
 package triton
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 
-	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -17,7 +16,8 @@ func splitK(p *tile.Program, n int) ([]*tile.Program, error) {
 	if err := s.parse(); err != nil {
 		return nil, err
 	}
-	return []*tile.Program{s.parts(), s.sum()}, nil
+	parts, sum := s.parts(), s.sum()
+	return []*tile.Program{parts, sum}, cmp.Or(parts.Verify(), sum.Verify())
 }
 
 // splitter knows the parts of a program that sums blocks along k in scratch and
@@ -37,14 +37,15 @@ type splitter struct {
 func (s *splitter) parse() error {
 	p := s.program
 	refuse := func(format string, args ...any) error {
-		return &UnsupportedError{mlir.Refuse(p.Body[0].Pos, p.Name, "split_k", "", fmt.Sprintf(format, args...))}
+		return unsupported(p.Body[0].Pos, p, "split_k", "", format, args...)
 	}
-	outer, loops := split(p.Grid)
+	_, loops := split(p.Grid)
 	loops = slices.DeleteFunc(slices.Clone(loops), func(a *tile.Axis) bool { return a.Size == 1 })
 	if len(loops) != 1 {
 		return refuse("it sums along no axis of its own")
 	}
-	s.outer, s.k = outer, loops[0]
+	s.k = loops[0]
+	s.outer = slices.DeleteFunc(slices.Clone(p.Grid), func(a *tile.Axis) bool { return a == s.k })
 	if s.k.Size%s.n != 0 {
 		return refuse("%d parts of the %d blocks along %s would not be alike: take a divisor", s.n, s.k.Size, s.k.Name)
 	}
@@ -185,13 +186,13 @@ func (w *rewriter) all(p *tile.Program) []*tile.Ref {
 func reads(body []*tile.Stmt, r *tile.Ref) bool {
 	found := false
 	p := tile.Program{Body: body}
-	eachExpr(&p, func(_ *tile.Stmt, e *tile.Expr) { found = found || e.Ref == r })
+	p.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) { found = found || e.Ref == r })
 	return found
 }
 
 // hasProduct reports whether a program multiplies matrices.
 func hasProduct(p *tile.Program) bool {
 	found := false
-	eachExpr(p, func(_ *tile.Stmt, e *tile.Expr) { found = found || e.Op == tile.OpDot })
+	p.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) { found = found || e.Op == tile.OpDot })
 	return found
 }

@@ -1,10 +1,7 @@
 package triton
 
 import (
-	"fmt"
-
 	"matladder/internal/known"
-	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -53,9 +50,9 @@ func (t Target) checkProducts(p *tile.Program) (err error) {
 	if !t.noFloat8 {
 		return nil
 	}
-	eachExpr(p, func(_ *tile.Stmt, e *tile.Expr) {
+	p.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) {
 		if e.Dtype.IsFloat() && e.Dtype.Bits() == 8 && err == nil {
-			err = &UnsupportedError{mlir.Refuse(e.Pos, p.Name, e.Op.String(), "", fmt.Sprintf("%s has no %s", t.Name, e.Dtype))}
+			err = unsupported(e.Pos, p, e.Op.String(), "", "%s has no %s", t.Name, e.Dtype)
 		}
 	})
 	return err

@@ -2,135 +2,112 @@ package triton
 
 import (
 	"fmt"
+	"maps"
+	"math/bits"
+	"slices"
 	"strings"
 
 	"matladder/lower/internal/mlir"
+	"matladder/tile"
 )
 
-// value is a name in the text with its type. A constant has a number and no
-// name until it is used, since the use decides its type and shape.
-type value struct {
-	name string
-	shaped
-	number *float64
-	level  int // of the block that defines it
-}
+// value is a name in the text, shaped its type: a tensor, or a scalar. The elements of
+// pointers are "*" and what they point to.
+type (
+	value  = mlir.Value
+	shaped = mlir.Type
+)
 
-// text is one function being written: the blocks that are open, from the body of
-// the function to the innermost region.
-type text struct {
-	blocks []*block
-	next   int
-}
+var scalar = shaped{Elem: "i32"}
 
-// block is a region with what is known in it.
-type block struct {
-	b     strings.Builder
-	known map[string]value // by what made them
-}
-
-func (t *text) open() { t.blocks = append(t.blocks, &block{known: map[string]value{}}) }
-
-// close ends the innermost block and returns its text.
-func (t *text) close() string {
-	last := t.blocks[len(t.blocks)-1]
-	t.blocks = t.blocks[:len(t.blocks)-1]
-	return last.b.String()
-}
-
-func (t *text) level() int { return len(t.blocks) - 1 }
-
-func (t *text) lineAt(level int, format string, args ...any) {
-	b := &t.blocks[level].b
-	b.WriteString(strings.Repeat("  ", level+2))
-	fmt.Fprintf(b, format, args...)
-	b.WriteByte('\n')
-}
-
-func (t *text) line(format string, args ...any) { t.lineAt(t.level(), format, args...) }
-
-func (t *text) fresh(to shaped) value {
-	v := value{name: fmt.Sprintf("%%%d", t.next), shaped: to, level: t.level()}
-	t.next++
-	return v
-}
-
-// op writes an operation with one result.
-func (t *text) op(to shaped, format string, args ...any) value {
-	v := t.fresh(to)
-	t.line("%s = %s", v.name, fmt.Sprintf(format, args...))
-	return v
-}
-
-// pure writes an operation on from, unless it is there already, in the outermost
-// block that knows its operands: what does not change in a loop stands before it.
-// It is for the arithmetic of indices, addresses and masks, which costs little
-// where it turns out not to be needed.
-func (t *text) pure(to shaped, from []value, format string, args ...any) value {
-	level := 0
-	for _, v := range from {
-		level = max(level, v.level)
+func spelled(t shaped) string {
+	elem := t.Elem
+	if to, pointer := strings.CutPrefix(elem, "*"); pointer {
+		elem = "!tt.ptr<" + to + ">"
 	}
-	key := fmt.Sprintf(format, args...)
-	known := t.blocks[level].known
-	if v, ok := known[key]; ok {
-		return v
+	if t.Dims == nil {
+		return elem
 	}
-	v := t.fresh(to)
-	v.level = level
-	t.lineAt(level, "%s = %s", v.name, key)
-	known[key] = v
-	return v
+	return "tensor<" + mlir.Cross(t.Dims) + elem + ">"
 }
 
-// once is pure for what must stay where it is: a load, or much work.
-func (t *text) once(to shaped, format string, args ...any) value {
-	key := fmt.Sprintf(format, args...)
-	for _, b := range t.blocks {
-		if v, ok := b.known[key]; ok {
-			return v
-		}
+func types(vs []value) string { return mlir.List(vs, func(v value) string { return spelled(v.Type) }) }
+
+// storage spells dtypes as they are held: int4 has a byte once it is unpacked.
+var storage = func() map[tile.Dtype]string {
+	m := maps.Clone(mlir.Stored)
+	m[tile.Int4] = "i8"
+	return m
+}()
+
+// Physical is the shape in which a block of shape is computed: two dimensions at
+// least, each 1 or a power of two of at least least elements.
+func (k *kernel) Physical(shape []int) []int {
+	p := mlir.Physical(shape)
+	for d, n := range p {
+		p[d] = padded(n, k.least)
 	}
-	v := t.op(to, "%s", key)
-	t.blocks[t.level()].known[key] = v
-	return v
+	return p
 }
 
-// constant is x in every element of a type.
-func (t *text) constant(to shaped, x float64) value {
-	text := mlir.Number(to.elem, x)
+func padded(n, least int) int {
+	if n <= 1 {
+		return 1
+	}
+	return max(1<<bits.Len(uint(n-1)), least)
+}
+
+// conversions are the operations whose types are spelled "from to to", arrows those whose
+// types are spelled "from -> to".
+var (
+	conversions = []string{"arith.extsi", "arith.extui", "arith.trunci", "arith.extf", "arith.truncf", "arith.sitofp", "arith.fptosi"}
+	arrows      = []string{"tt.splat", "tt.broadcast", "tt.expand_dims", "tt.trans", "tt.reshape", "tt.join"}
+)
+
+// Spell is an operation as its dialect prints it.
+func (k *kernel) Spell(to shaped, op, attrs string, args []value) string {
+	names, result, from := mlir.Names(args), spelled(to), ""
+	if len(args) > 0 {
+		from = spelled(args[0].Type)
+	}
+	isFloat8 := func(t shaped) bool { return strings.HasPrefix(t.Elem, "f8") }
 	switch {
-	case to.dims != nil:
-		text = "dense<" + text + "> : " + to.String()
-	case to.elem != "i1":
-		text += " : " + to.String()
+	case op == "arith.constant" && result == "i1":
+		return op + " " + attrs
+	case op == "arith.cmpi", op == "arith.cmpf":
+		return fmt.Sprintf("%s %s, %s : %s", op, attrs, names, from)
+	case op == "arith.select" && from != "i1":
+		return fmt.Sprintf("%s %s : %s, %s", op, names, from, result)
+	case op == "arith.extf" && isFloat8(args[0].Type):
+		return fmt.Sprintf("tt.fp_to_fp %s : %s -> %s", names, from, result)
+	case op == "arith.truncf" && isFloat8(to):
+		return fmt.Sprintf("tt.fp_to_fp %s, rounding = rtne : %s -> %s", names, from, result)
+	case op == "tt.addptr":
+		return fmt.Sprintf("%s %s : %s", op, names, types(args))
+	case op == "tt.load", op == "tt.store":
+		return fmt.Sprintf("%s %s : %s", op, names, from)
+	case op == "tt.gather":
+		return fmt.Sprintf("%s %s[%s] {%s} : (%s) -> %s", op, args[0].Name, args[1].Name, attrs, types(args), result)
+	case op == "tt.dot":
+		return fmt.Sprintf("%s %s%s : %s * %s -> %s", op, names, attrs, from, spelled(args[1].Type), result)
+	case slices.Contains(conversions, op):
+		return fmt.Sprintf("%s %s : %s to %s", op, names, from, result)
 	}
-	return t.pure(to, nil, "arith.constant %s", text)
+	if attrs != "" && names != "" {
+		attrs = " {" + attrs + "}"
+	}
+	if slices.Contains(arrows, op) {
+		result = from + " -> " + result
+	}
+	return fmt.Sprintf("%s %s%s : %s", op, names, attrs, result)
 }
 
-// i32 is a scalar constant.
-func (t *text) i32(n int) value { return t.constant(shaped{elem: "i32"}, float64(n)) }
+// ID is the id along an axis.
+func (k *kernel) ID(a *tile.Axis) value { return k.ids[a] }
 
-func names(vs []value) string { return mlir.List(vs, func(v value) string { return v.name }) }
-
-func types(vs []value) string {
-	return mlir.List(vs, func(v value) string { return v.shaped.String() })
-}
-
-// results are the values of an operation with several results, or one, or none.
-func (t *text) results(like []value) (name string, vs []value) {
-	if len(like) == 0 {
-		return "", nil
-	}
-	base := fmt.Sprintf("%%%d", t.next)
-	t.next++
-	vs = make([]value, len(like))
-	for i, v := range like {
-		vs[i] = value{name: fmt.Sprintf("%s#%d", base, i), shaped: v.shaped, level: t.level()}
-	}
-	if len(like) == 1 {
-		vs[0].name = base
-		return base + " = ", vs
-	}
-	return fmt.Sprintf("%s:%d = ", base, len(like)), vs
+// Element reads a table, where the text is: an index of a table may be wrong in
+// steps that do not use it.
+func (k *kernel) Element(table *tile.Ref, at value) value {
+	arg := k.args[table]
+	return k.Once(scalar, "tt.load", "", k.Pure(arg.Type, "tt.addptr", "", arg, at))
 }

@@ -15,7 +15,7 @@ func (t Target) alongK(p *tile.Program) map[*tile.Ref]bool {
 		return all
 	}
 	uses := map[*tile.Ref]int{} // other than as such an operand
-	eachExpr(p, func(_ *tile.Stmt, e *tile.Expr) {
+	p.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) {
 		if e.Op == tile.OpLoad {
 			uses[e.Ref]++
 		}

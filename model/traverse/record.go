@@ -89,11 +89,7 @@ func recordProgram(p *tile.Program) RecordedProgram {
 		if r.Kind == tile.Scratch {
 			continue
 		}
-		block := make([]int, len(r.Array))
-		for d := range block {
-			block[d] = r.BlockSize(d)
-		}
-		rp.Refs = append(rp.Refs, RecordedRef{r.Name, r.Kind.String(), r.Dtype.String(), r.Array, block})
+		rp.Refs = append(rp.Refs, RecordedRef{r.Name, r.Kind.String(), r.Dtype.String(), r.Array, r.BlockSizes()})
 	}
 	return rp
 }

@@ -2,10 +2,12 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"html/template"
 
 	"matladder/plots"
+	"matladder/plots/figure"
 )
 
 // A kindOfPicture is a part of the page with the pictures of one kind.
@@ -32,22 +34,19 @@ var about = map[plots.Kind][2]string{
 
 // gallery puts pictures into the page's text, as SVG that is an image of its own: it can
 // run and load nothing.
-func gallery(pictures []plots.Picture) []kindOfPicture {
+func gallery(pictures []figure.Picture) []kindOfPicture {
 	var list []kindOfPicture
 	for _, p := range pictures {
 		h := p.Head()
-		if len(list) == 0 || list[len(list)-1].Kind != string(h.Kind) {
-			words := about[h.Kind]
-			if words[0] == "" {
-				words[0] = string(h.Kind)
-			}
-			list = append(list, kindOfPicture{Kind: string(h.Kind), Title: words[0], About: words[1]})
+		if len(list) == 0 || list[len(list)-1].Kind != h.Kind {
+			words := about[plots.Kind(h.Kind)]
+			list = append(list, kindOfPicture{Kind: h.Kind, Title: cmp.Or(words[0], h.Kind), About: words[1]})
 		}
 		k := &list[len(list)-1]
-		width, height := p.Size()
+		width, height := figure.Size(p)
 		img := image{Title: h.Title, Width: int(width.Points() * 4 / 3), Height: int(height.Points() * 4 / 3)}
 		var svg bytes.Buffer
-		if err := plots.Write(&svg, p, plots.SVG); err != nil {
+		if err := figure.Write(&svg, p, figure.SVG); err != nil {
 			img.Title = err.Error()
 		} else {
 			img.Data = template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(svg.Bytes()))

@@ -25,31 +25,31 @@ type points struct {
 
 	// One entry a point, in the order of the ladder's table. Numbers refer to
 	// the lists above.
-	Section   []int  `json:"section"`
-	Kernel    []int  `json:"kernel"`
-	Size      []int  `json:"size"`
-	Predicted []int  `json:"predicted"` // 0 or 1
-	Best      []int  `json:"best"`      // 1: the fastest of its choices of blocks and parameters
-	Variant   []int  `json:"variant"`   // texts from here
-	Blocks    []int  `json:"blocks"`
-	Params    []int  `json:"params"`
-	How       []int  `json:"how"` // what else it ran with
-	Run       []int  `json:"run"`
-	Spread    []int  `json:"spread"`
-	Below     []int  `json:"below"`
-	Status    []int  `json:"status"`
-	Reason    []int  `json:"reason"`
-	Rate      figure `json:"rate"` // in the section's unit, with its interval
-	Lo        figure `json:"lo"`
-	Hi        figure `json:"hi"`
-	Seconds   figure `json:"seconds"`
-	Peak      figure `json:"peak"`      // % of peak
-	Baseline  figure `json:"baseline"`  // % of baseline
-	Over      figure `json:"over"`      // × the rung below
-	Bound     figure `json:"bound"`     // err/bound
-	Error     figure `json:"error"`     // rel_err
-	Intensity figure `json:"intensity"` // work over bytes moved
-	Rough     []int  `json:"rough"`     // which figures are not to be relied on: the sum of roughTime, …
+	Section   []int   `json:"section"`
+	Kernel    []int   `json:"kernel"`
+	Size      []int   `json:"size"`
+	Predicted []int   `json:"predicted"` // 0 or 1
+	Best      []int   `json:"best"`      // 1: the fastest of its choices of blocks and parameters
+	Variant   []int   `json:"variant"`   // texts from here
+	Blocks    []int   `json:"blocks"`
+	Params    []int   `json:"params"`
+	How       []int   `json:"how"` // what else it ran with
+	Run       []int   `json:"run"`
+	Spread    []int   `json:"spread"`
+	Below     []int   `json:"below"`
+	Status    []int   `json:"status"`
+	Reason    []int   `json:"reason"`
+	Rate      numbers `json:"rate"` // in the section's unit, with its interval
+	Lo        numbers `json:"lo"`
+	Hi        numbers `json:"hi"`
+	Seconds   numbers `json:"seconds"`
+	Peak      numbers `json:"peak"`      // % of peak
+	Baseline  numbers `json:"baseline"`  // % of baseline
+	Over      numbers `json:"over"`      // × the rung below
+	Bound     numbers `json:"bound"`     // err/bound
+	Error     numbers `json:"error"`     // rel_err
+	Intensity numbers `json:"intensity"` // work over bytes moved
+	Rough     []int   `json:"rough"`     // which figures are not to be relied on: the sum of roughTime, …
 }
 
 // Figures of a point that are not to be relied on, added up in rough; data.js has the same.
@@ -85,10 +85,10 @@ type size struct {
 	Square int    `json:"square"` // of all sizes equal, else 0
 }
 
-// figure is a column of numbers; NaN stands for unknown and becomes null.
-type figure []float64
+// numbers is a column of figures; NaN stands for unknown and becomes null.
+type numbers []float64
 
-func (f figure) MarshalJSON() ([]byte, error) {
+func (f numbers) MarshalJSON() ([]byte, error) {
 	text := []byte{'['}
 	for i, v := range f {
 		if i > 0 {
@@ -110,7 +110,7 @@ func newPoints(summaries []stats.Summary) *points {
 		best[s.Pos] = true
 	}
 	p := &points{}
-	var texts, sections, kernels, order numbers
+	var texts, sections, kernels, order numbering
 	slices.SortStableFunc(summaries, func(a, b stats.Summary) int {
 		return cmp.Or(
 			strings.Compare(a.DtypeA, b.DtypeA),
@@ -224,13 +224,13 @@ func (p *points) addFigures(s *stats.Summary) {
 	p.Rough = append(p.Rough, rough)
 }
 
-// numbers gives each text a number, from 0 in the order of first use.
-type numbers struct {
+// numbering gives each text a number, from 0 in the order of first use.
+type numbering struct {
 	number map[string]int
 	list   []string
 }
 
-func (n *numbers) of(text string) int {
+func (n *numbering) of(text string) int {
 	i, ok := n.number[text]
 	if !ok {
 		if n.number == nil {

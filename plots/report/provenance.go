@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"matladder/stats"
-
+	"matladder/internal/words"
 	"matladder/results"
+	"matladder/stats"
 )
 
 // Provenance is where the figures come from: what the rows say of the runs
@@ -86,8 +86,8 @@ func newProvenance(summaries []stats.Summary, rows iter.Seq2[*results.Record, er
 			p.machines = append(p.machines, m)
 		}
 	}
-	var ids numbers
-	var values [][]numbers // by run and fact
+	var ids numbering
+	var values [][]numbering // by run and fact
 	columns := map[string]bool{}
 	for r, err := range rows {
 		if err != nil {
@@ -99,7 +99,7 @@ func newProvenance(summaries []stats.Summary, rows iter.Seq2[*results.Record, er
 		}
 		n := ids.of(r.RunID)
 		if n == len(values) {
-			values = append(values, make([]numbers, len(facts)))
+			values = append(values, make([]numbering, len(facts)))
 		}
 		for f, fact := range facts {
 			if text := fact.of(r); text != "" {
@@ -113,12 +113,8 @@ func newProvenance(summaries []stats.Summary, rows iter.Seq2[*results.Record, er
 	for n, id := range ids.list {
 		run := Run{ID: cmp.Or(id, "no run id")}
 		for f, fact := range facts {
-			list := values[n][f].list
-			if more := len(list) - maxValues; more > 0 {
-				list = append(slices.Clone(list[:maxValues]), fmt.Sprintf("and %d more", more))
-			}
-			if len(list) > 0 {
-				run.Facts = append(run.Facts, Fact{fact.name, strings.Join(list, ", ")})
+			if list := values[n][f].list; len(list) > 0 {
+				run.Facts = append(run.Facts, Fact{fact.name, words.First(list, maxValues, ", ")})
 			}
 		}
 		p.Runs = append(p.Runs, run)
@@ -146,9 +142,9 @@ func limits(summaries []stats.Summary) []Limit {
 	for _, key := range order {
 		s := newest[key]
 		unit, divisor := results.RateUnit(s.PeakFLOPs, peakUnit(s))
-		l := Limit{Machine: key[0], Dtype: key[1], Peak: stats.FormatFigure(s.PeakFLOPs/divisor) + " " + unit, PeakSource: s.PeakSource}
+		l := Limit{Machine: key[0], Dtype: key[1], Peak: words.Figure(s.PeakFLOPs/divisor) + " " + unit, PeakSource: s.PeakSource}
 		if s.Bandwidth > 0 {
-			l.Bandwidth, l.BandwidthSource = stats.FormatFigure(s.Bandwidth/1e9)+" GB/s", s.BandwidthSource
+			l.Bandwidth, l.BandwidthSource = words.Figure(s.Bandwidth/1e9)+" GB/s", s.BandwidthSource
 		}
 		list = append(list, l)
 	}

@@ -14,7 +14,7 @@ import (
 	"matladder/stats"
 
 	"matladder/model/traverse"
-	"matladder/plots"
+	"matladder/plots/figure"
 	"matladder/plots/report/echarts"
 	"matladder/results"
 )
@@ -29,7 +29,7 @@ type Input struct {
 	// Traversals are what the player offers, in its order; none for no player.
 	Traversals []*traverse.Recording
 	// Pictures are shown as they are, those of a kind together, in this order.
-	Pictures []plots.Picture
+	Pictures []figure.Picture
 }
 
 //go:embed page/page.html

@@ -23,6 +23,7 @@ import (
 
 	"matladder/model/traverse"
 	"matladder/plots"
+	"matladder/plots/figure"
 	"matladder/plots/report"
 	"matladder/plots/report/echarts"
 	"matladder/results"
@@ -65,9 +66,9 @@ func recording(t testing.TB) *traverse.Recording {
 }
 
 // pictures are two kinds of what cmd/plot puts into a report.
-func pictures(t testing.TB, rows []results.Record) []plots.Picture {
+func pictures(t testing.TB, rows []results.Record) []figure.Picture {
 	t.Helper()
-	var list []plots.Picture
+	var list []figure.Picture
 	for _, q := range []plots.Request{{Kind: plots.Blocks, Kernel: "v4_optblock", Dtype: "float32"}, {Kind: plots.Errors}} {
 		made, err := plots.Pictures(stats.Summarize(rows), q)
 		if missing := new(plots.NoRowsError); err != nil && !errors.As(err, &missing) {

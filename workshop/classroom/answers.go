@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"matladder/internal/words"
 	"matladder/stats"
 
 	"matladder/results"
@@ -70,26 +71,26 @@ func Answers(lesson int, points []stats.Summary) []Answer {
 	fixed := func(text string) { list = append(list, Answer{Text: text}) }
 	ratio := func(what string, a, b *stats.Summary) {
 		if a != nil && b != nil && a.Pos.File == b.Pos.File {
-			list = append(list, sure(a, "%s: %s times as fast, at %s in %s", what, stats.FormatFigure(a.Rate.Median/b.Rate.Median), a.Size(), a.DtypeA))
+			list = append(list, sure(a, "%s: %s times as fast, at %s in %s", what, words.Figure(a.Rate.Median/b.Rate.Median), a.Size(), a.DtypeA))
 		}
 	}
 	switch lesson {
 	case 0:
 		if s := m.find("v1_naive", "float32", cube(1024), cube(2048), cube(512)); s != nil && s.PeakFLOPs > 0 {
-			list = append(list, sure(s, "the peak is %s GFLOP/s, and v1 reaches %s %% of it at %s", stats.FormatFigure(s.PeakFLOPs/1e9), stats.FormatFigure(s.PercentOfPeak.Median), s.Size()))
+			list = append(list, sure(s, "the peak is %s GFLOP/s, and v1 reaches %s %% of it at %s", words.Figure(s.PeakFLOPs/1e9), words.Figure(s.PercentOfPeak.Median), s.Size()))
 		}
 	case 1:
 		fixed("a, b and o take 48 MiB: three times 16, so they do not fit")
 		fixed("one core works on one program")
 	case 2:
 		if s := m.find("v2_parallel", "float32", cube(1024), cube(2048), cube(512)); s != nil && s.OverBelow.Known() {
-			list = append(list, sure(s, "v2 is %s times as fast as v1 at %s in float32", stats.FormatFigure(s.OverBelow.Median), s.Size()))
+			list = append(list, sure(s, "v2 is %s times as fast as v1 at %s in float32", words.Figure(s.OverBelow.Median), s.Size()))
 		}
 		fixed("each panel of b comes in twice")
 	case 3:
 		fixed("4·4·4 = 64 steps, and each block of a comes in 4 times")
 		if s := m.find("v3_block", "float32", cube(512), cube(1024), cube(256)); s != nil && s.OverBelow.Known() {
-			list = append(list, sure(s, "v3 is %s times as fast as v2 at %s in float32", stats.FormatFigure(s.OverBelow.Median), s.Size()))
+			list = append(list, sure(s, "v3 is %s times as fast as v2 at %s in float32", words.Figure(s.OverBelow.Median), s.Size()))
 		} else if a := m.find("v3_block", "float32", cube(1024), cube(256)); a != nil {
 			ratio("v3 beside v2", a, m.find("v2_parallel", "float32", [3]int{a.M, a.K, a.N}))
 		}
@@ -102,7 +103,7 @@ func Answers(lesson int, points []stats.Summary) []Answer {
 		for _, k := range []int{256, 1024, 4096} {
 			a, b := m.find("v4_optblock", "bfloat16", [3]int{512, k, 512}), m.find("v5_quant", "bfloat16", [3]int{512, k, 512})
 			if a != nil && b != nil && a.RelErr.Known && b.RelErr.Value > 0 {
-				list = append(list, Answer{fmt.Sprintf("at k = %d v4's rel_err is %s times v5's", k, stats.FormatFigure(a.RelErr.Value/b.RelErr.Value)), a.Latest})
+				list = append(list, Answer{fmt.Sprintf("at k = %d v4's rel_err is %s times v5's", k, words.Figure(a.RelErr.Value/b.RelErr.Value)), a.Latest})
 			}
 		}
 		for _, dtype := range []string{"bfloat16", "int8"} {

@@ -7,9 +7,11 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"matladder/internal/words"
 	"matladder/stats"
 
 	"matladder/plots"
+	"matladder/plots/figure"
 	"matladder/results"
 	"matladder/workshop"
 )
@@ -59,10 +61,10 @@ func (c Class) Write(w io.Writer) error {
 		m := measured(Class{h}.Summaries())
 		v1, v2, best := "", "", ""
 		if s := m.find("v1_naive", "float32", cube(1024), cube(2048), cube(512), cube(256)); s != nil {
-			v1 = rough(s) + stats.FormatFigure(s.Rate.Median/1e9) + " GFLOP/s"
+			v1 = rough(s) + words.Figure(s.Rate.Median/1e9) + " GFLOP/s"
 		}
 		if s := m.find("v2_parallel", "float32", cube(1024), cube(2048), cube(512), cube(256)); s != nil && s.OverBelow.Known() {
-			v2 = rough(s) + stats.FormatFigure(s.OverBelow.Median) + "×"
+			v2 = rough(s) + words.Figure(s.OverBelow.Median) + "×"
 		}
 		var top *stats.Summary
 		for _, name := range []string{"v1_naive", "v2_parallel", "v3_block", "v4_optblock", "v5_quant"} {
@@ -72,7 +74,7 @@ func (c Class) Write(w io.Writer) error {
 		}
 		if top != nil {
 			rung, _, _ := strings.Cut(top.Kernel, "_")
-			best = rough(top) + stats.FormatFigure(top.PercentOfPeak.Median) + " (" + rung + ")"
+			best = rough(top) + words.Figure(top.PercentOfPeak.Median) + " (" + rung + ")"
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", h.Name, h.Machine, right, len(h.Predictions), v1, v2, best)
 	}
@@ -114,9 +116,9 @@ func (c Class) WritePredictions(w io.Writer) error {
 }
 
 // Pictures are the ladder by machine of each dtype that was measured.
-func (c Class) Pictures() ([]plots.Picture, error) {
+func (c Class) Pictures() ([]figure.Picture, error) {
 	all := c.Summaries()
-	var list []plots.Picture
+	var list []figure.Picture
 	var dtypes []string
 	for i := range all {
 		if s := &all[i]; s.Mode == results.Measured && s.Status == results.OK && !slices.Contains(dtypes, s.DtypeA) {

@@ -225,7 +225,7 @@ func weigh(block string) float64 {
 
 var (
 	predict  = regexp.MustCompile(`(?s)\n## Predict\n\n(.*?)\n## Run\n`)
-	words    = regexp.MustCompile(`(?s)\n## Words\n\n(.*?)\n## Predict\n`)
+	inWords  = regexp.MustCompile(`(?s)\n## Words\n\n(.*?)\n## Predict\n`)
 	bold     = regexp.MustCompile(`\*\*([^*]+)\*\*`)
 	exercise = regexp.MustCompile(`(?s)\n## Exercise\n\n(.*?)\n## Questions\n`)
 	question = regexp.MustCompile(`(?m)^\d+\. .*$`)
@@ -245,7 +245,7 @@ func Handout() (string, error) {
 		}
 		title, _, _ := strings.Cut(page, "\n")
 		fmt.Fprintf(&b, "\n## %s\n", strings.TrimPrefix(title, "# "))
-		if m := words.FindStringSubmatch(page); m != nil {
+		if m := inWords.FindStringSubmatch(page); m != nil {
 			var terms []string
 			for _, t := range bold.FindAllStringSubmatch(m[1], -1) {
 				terms = append(terms, t[1])

@@ -80,12 +80,11 @@ func optionsOf(params backend.Params) hlo.Options {
 
 // refusal is an error of lower/mosaic or lower/triton as one of package backend.
 func refusal(err error) error {
-	var noMosaic *mosaic.UnsupportedError
-	var noTriton *triton.UnsupportedError
+	var unsupported *triton.UnsupportedError
 	var bigMosaic *mosaic.TooBigError
 	var bigTriton *triton.TooBigError
 	switch {
-	case errors.As(err, &noMosaic), errors.As(err, &noTriton):
+	case errors.As(err, &unsupported):
 		return fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
 	case errors.As(err, &bigMosaic):
 		return &backend.TooBigError{What: "VMEM", Need: bigMosaic.Need, Limit: bigMosaic.Limit}

@@ -49,7 +49,7 @@ func gpuKernels(chip machine.Device, programs []*tile.Program, params backend.Pa
 	if err != nil {
 		return nil, err
 	}
-	return stablehlo.NewLaunch(l.Name, arrays(l.In), arrays(l.Out), l.Function("private", "launch")), nil
+	return stablehlo.NewLaunch(l.Name, stablehlo.ArraysOf(l.In), stablehlo.ArraysOf(l.Out), l.Function("private", "launch")), nil
 }
 
 // tritonOptions are for whom and with which parameters kernels are written. Of a GPU
@@ -111,28 +111,18 @@ func kernels(chip machine.Device, programs []*tile.Program, vmemBytes int64) (*s
 			return nil, err
 		}
 	}
-	return stablehlo.NewLaunch(l.Name, arrays(l.In), arrays(l.Out), l.Function("private", "launch")), nil
-}
-
-func arrays(refs []*tile.Ref) []stablehlo.Array {
-	as := make([]stablehlo.Array, len(refs))
-	for i, r := range refs {
-		as[i] = stablehlo.Array{Name: r.Name, Dtype: r.Dtype, Shape: r.Array}
-	}
-	return as
+	return stablehlo.NewLaunch(l.Name, stablehlo.ArraysOf(l.In), stablehlo.ArraysOf(l.Out), l.Function("private", "launch")), nil
 }
 
 // refused gives the refusals of a lowering their kind.
 func refused(err error) error {
-	var noStableHLO *stablehlo.UnsupportedError
-	var noMosaic *mosaic.UnsupportedError
+	var unsupported *stablehlo.UnsupportedError
 	var big *mosaic.TooBigError
-	var noTriton *triton.UnsupportedError
 	var bigger *triton.TooBigError
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &noStableHLO), errors.As(err, &noMosaic), errors.As(err, &noTriton):
+	case errors.As(err, &unsupported):
 		return fmt.Errorf("pjrt: %w: %w", backend.ErrUnsupported, err)
 	case errors.As(err, &big):
 		return fmt.Errorf("pjrt: %s: %w", big.Program, &backend.TooBigError{What: "VMEM", Need: big.Need, Limit: big.Limit})
@@ -178,16 +168,11 @@ func together(d machine.Device, flops float64) int {
 // flopsOf is what products of programs compute, blocks counted as whole.
 func flopsOf(programs []*tile.Program) (flops float64) {
 	for _, p := range programs {
-		p.Walk(func(s *tile.Stmt) {
-			if s.Value == nil {
-				return
+		p.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) {
+			if e.Op == tile.OpDot {
+				a := e.Args[0].Shape
+				flops += 2 * float64(p.Steps()) * float64(a[0]) * float64(a[1]) * float64(e.Shape[1])
 			}
-			tile.WalkExpr(s.Value, func(e *tile.Expr) {
-				if e.Op == tile.OpDot {
-					a := e.Args[0].Shape
-					flops += 2 * float64(p.Steps()) * float64(a[0]) * float64(a[1]) * float64(e.Shape[1])
-				}
-			})
 		})
 	}
 	return flops

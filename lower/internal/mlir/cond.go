@@ -6,53 +6,74 @@ import (
 	"matladder/tile"
 )
 
-// Conds writes conditions of statements. T is a condition: an i1 of the text, or true or
-// false where that is known while the text is written.
-type Conds[T any] struct {
-	Known  func(holds bool) T
-	Answer func(t T) (holds, known bool)
-	Test   func(x tile.IndexExpr, op tile.Comparison, y tile.IndexExpr) T
-	Op     func(name string, x, y T) T
-	Not    func(t T) T // of one that is not known
-	Refuse func(reason string)
-}
+var (
+	Predicates = map[tile.Comparison]string{tile.EQ: "eq", tile.NE: "ne", tile.LT: "slt", tile.LE: "sle", tile.GT: "sgt", tile.GE: "sge"}
+	// floatPredicates are false of NaN, but for NE, which is true.
+	floatPredicates = map[tile.Comparison]string{tile.EQ: "oeq", tile.NE: "une", tile.LT: "olt", tile.LE: "ole", tile.GT: "ogt", tile.GE: "oge"}
+)
 
-// Write writes a condition.
-func (w Conds[T]) Write(c tile.Cond) T {
+// Cond writes a condition of a statement: an i1, which may be known.
+func (w *Writer) Cond(c tile.Cond) Value {
 	switch c := c.(type) {
 	case tile.TestCond:
-		return w.Test(c.X, c.Op, c.Y)
+		x := w.Index(c.X)
+		return w.Test(x, c.Op, w.Index(c.Y))
 	case tile.AllCond:
 		return w.join(c, "arith.andi", false)
 	case tile.AnyCond:
 		return w.join(c, "arith.ori", true)
 	case tile.NotCond:
-		t := w.Write(c.Cond)
-		if holds, known := w.Answer(t); known {
-			return w.Known(!holds)
-		}
-		return w.Not(t)
+		return w.opposite(w.Cond(c.Cond))
 	}
-	w.Refuse(fmt.Sprintf("no such condition: %s", c))
-	return w.Known(false)
+	w.Refuse("when", "", fmt.Sprintf("no such condition: %s", c))
+	return w.known(Boolean(false))
 }
 
 // join combines conditions; one whose answer is decisive settles it.
-func (w Conds[T]) join(parts []tile.Cond, op string, decisive bool) T {
-	all := w.Known(!decisive)
+func (w *Writer) join(parts []tile.Cond, op string, decisive bool) Value {
+	all := w.known(Boolean(!decisive))
+	none := true
 	for _, part := range parts {
-		t := w.Write(part)
-		holds, known := w.Answer(t)
-		_, none := w.Answer(all)
+		t := w.Cond(part)
+		x, known := t.Known()
 		switch {
-		case known && holds == decisive:
+		case known && (x != 0) == decisive:
 			return t
 		case known:
 		case none:
-			all = t
+			all, none = t, false
 		default:
-			all = w.Op(op, all, t)
+			all = w.Logic(op, all, t)
 		}
 	}
 	return all
+}
+
+func (w *Writer) opposite(t Value) Value {
+	x, known := t.Known()
+	switch {
+	case known:
+		return Boolean(x == 0)
+	case w.Sharing == Apart:
+		return w.Op(bit, "not", "", t)
+	}
+	return w.Logic("arith.xori", t, Boolean(true))
+}
+
+// Logic writes an operation on conditions that are not known.
+func (w *Writer) Logic(op string, x, y Value) Value {
+	if w.Sharing == Hoisted {
+		return w.Pure(bit, op, "", x, y)
+	}
+	return w.Op(bit, op, "", x, y)
+}
+
+// Test compares two indices.
+func (w *Writer) Test(x Value, op tile.Comparison, y Value) Value {
+	m, one := x.Known()
+	n, other := y.Known()
+	if one && other {
+		return Boolean(op.Holds(m, n))
+	}
+	return w.Pure(bit, "arith.cmpi", Predicates[op], x, y)
 }

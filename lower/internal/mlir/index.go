@@ -6,123 +6,105 @@ import (
 	"matladder/tile"
 )
 
-// Indices writes index expressions as arithmetic on i32 scalars. V is such a scalar: a
-// value of the text, or a number where that is known while the text is written.
-type Indices[V any] struct {
-	Known  func(n int) V
-	Number func(x V) (n int, known bool)
-	ID     func(a *tile.Axis) V
-	Lookup func(table *tile.Ref, at V) V
-	Op     func(name string, x, y V) V // writes an operation
-	Refuse func(reason string)
-}
-
-// Write writes an index expression.
-func (w Indices[V]) Write(x tile.IndexExpr) V {
-	v := w.fold(x)
-	if n, known := w.Number(v); known && int(int32(n)) != n {
-		w.Refuse(fmt.Sprintf("%d does not fit 32 bits", n))
-		return w.Known(0)
-	}
-	return v
-}
-
-func (w Indices[V]) fold(x tile.IndexExpr) V {
+// Index writes an index expression as arithmetic on i32 scalars.
+func (w *Writer) Index(x tile.IndexExpr) Value {
 	switch x := x.(type) {
 	case tile.Const:
-		return w.Known(int(x))
+		return w.Int(int(x))
 	case *tile.Axis:
-		return w.ID(x)
+		return w.Scope.ID(x)
 	case tile.Sum:
-		return w.Sum(w.Write(x.X), w.Write(x.Y))
+		return w.Sum(w.Index(x.X), w.Index(x.Y))
 	case tile.Product:
-		return w.Times(w.Write(x.X), x.By)
+		return w.Times(w.Index(x.X), x.By)
 	case tile.Quotient:
-		v := w.Write(x.X)
-		n, known := w.Number(v)
-		switch {
-		case known:
+		v := w.Index(x.X)
+		if n, known := v.Int(); known {
 			return w.folded(tile.FloorDiv(tile.Const(n), x.By))
-		case !tile.NeverNegative(x.X): // a multiple of by, where truncating is rounding down
-			v = w.Op("arith.subi", v, w.modulo(v, x.By))
 		}
-		return w.Op("arith.divsi", v, w.Known(x.By))
+		by := w.Int(x.By)
+		if !tile.NeverNegative(x.X) { // a multiple of by, where truncating is rounding down
+			v = w.Scalar("arith.subi", v, w.modulo(v, by))
+		}
+		return w.Scalar("arith.divsi", v, by)
 	case tile.Remainder:
-		v := w.Write(x.X)
-		n, known := w.Number(v)
-		switch {
-		case known:
+		v := w.Index(x.X)
+		if n, known := v.Int(); known {
 			return w.folded(tile.Mod(tile.Const(n), x.By))
-		case tile.NeverNegative(x.X):
-			return w.Op("arith.remsi", v, w.Known(x.By))
 		}
-		return w.modulo(v, x.By)
+		by := w.Int(x.By)
+		if tile.NeverNegative(x.X) {
+			return w.Scalar("arith.remsi", v, by)
+		}
+		return w.modulo(v, by)
 	case tile.Minimum:
 		return w.extreme("arith.minsi", x.X, x.Y, tile.AtMost)
 	case tile.Maximum:
 		return w.extreme("arith.maxsi", x.X, x.Y, tile.AtLeast)
 	case tile.Lookup:
-		return w.Lookup(x.Table, w.Write(x.At))
+		return w.Scope.Element(x.Table, w.Index(x.At))
 	}
-	w.Refuse(fmt.Sprintf("no such expression: %T", x))
-	return w.Known(0)
+	w.Refuse("index", "", fmt.Sprintf("no such expression: %T", x))
+	return w.Int(0)
 }
 
-func (w Indices[V]) folded(x tile.IndexExpr) V { return w.Known(int(x.(tile.Const))) }
+func (w *Writer) folded(x tile.IndexExpr) Value { return w.Int(int(x.(tile.Const))) }
+
+// Scalar writes an i32 operation.
+func (w *Writer) Scalar(op string, x, y Value) Value { return w.Pure(scalar, op, "", x, y) }
 
 // extreme is the smaller or the larger of two; folded is that of constants.
-func (w Indices[V]) extreme(op string, x, y tile.IndexExpr, folded func(x, y tile.IndexExpr) tile.IndexExpr) V {
-	a, b := w.Write(x), w.Write(y)
-	m, one := w.Number(a)
-	n, other := w.Number(b)
+func (w *Writer) extreme(op string, x, y tile.IndexExpr, folded func(x, y tile.IndexExpr) tile.IndexExpr) Value {
+	a, b := w.Index(x), w.Index(y)
+	m, one := a.Int()
+	n, other := b.Int()
 	if one && other {
 		return w.folded(folded(tile.Const(m), tile.Const(n)))
 	}
-	return w.Op(op, a, b)
+	return w.Scalar(op, a, b)
 }
 
 // Sum is x + y.
-func (w Indices[V]) Sum(x, y V) V {
-	m, one := w.Number(x)
-	n, other := w.Number(y)
+func (w *Writer) Sum(x, y Value) Value {
+	m, one := x.Int()
+	n, other := y.Int()
 	switch {
 	case one && other:
-		return w.Known(m + n)
-	case one && m == 0:
+		return w.Int(m + n)
+	case x.Is(0):
 		return y
-	case other && n == 0:
+	case y.Is(0):
 		return x
 	}
-	return w.Op("arith.addi", x, y)
+	return w.Scalar("arith.addi", x, y)
 }
 
 // Times is x · by.
-func (w Indices[V]) Times(x V, by int) V {
-	n, known := w.Number(x)
+func (w *Writer) Times(x Value, by int) Value {
+	n, known := x.Int()
 	switch {
 	case known:
-		return w.Known(n * by)
+		return w.Int(n * by)
 	case by == 0:
-		return w.Known(0)
+		return w.Int(0)
 	case by == 1:
 		return x
 	}
-	return w.Op("arith.muli", x, w.Known(by))
+	return w.Scalar("arith.muli", x, w.Int(by))
 }
 
 // modulo is x mod by, never negative; by > 0.
-func (w Indices[V]) modulo(x V, by int) V {
-	n := w.Known(by)
-	return w.Op("arith.remsi", w.Op("arith.addi", w.Op("arith.remsi", x, n), n), n)
+func (w *Writer) modulo(x, by Value) Value {
+	return w.Scalar("arith.remsi", w.Scalar("arith.addi", w.Scalar("arith.remsi", x, by), by), by)
 }
 
 // Inside is how many elements of r's array lie between element offset of its block, along
 // dimension dim, and the end; less than 1 if there is none.
-func (w Indices[V]) Inside(r *tile.Ref, dim int, offset tile.IndexExpr) V {
+func (w *Writer) Inside(r *tile.Ref, dim int, offset tile.IndexExpr) Value {
 	d := r.ArrayDim(dim)
-	start := w.Write(tile.Plus(tile.Times(r.Index[d], r.Step(d)), offset))
-	if n, known := w.Number(start); known {
-		return w.Known(r.Array[d] - n)
+	start := w.Index(tile.Plus(tile.Times(r.Index[d], r.Step(d)), offset))
+	if n, known := start.Int(); known {
+		return w.Int(r.Array[d] - n)
 	}
-	return w.Op("arith.subi", w.Known(r.Array[d]), start)
+	return w.Scalar("arith.subi", w.Int(r.Array[d]), start)
 }

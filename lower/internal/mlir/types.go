@@ -10,13 +10,36 @@ import (
 	"matladder/tile"
 )
 
-// Cross is 8x128x.
-func Cross(dims []int) string {
-	var b strings.Builder
-	for _, d := range dims {
-		fmt.Fprintf(&b, "%dx", d)
-	}
-	return b.String()
+// Type is the type of a value: one of Elem where Dims is nil. How it is spelled a dialect
+// says.
+type Type struct {
+	Elem  string
+	Dims  []int
+	Space string // where it lies, of a part of memory
+	Lanes int    // of a column whose numbers are each in that many lanes; else 0
+}
+
+// Of is t with other elements.
+func (t Type) Of(elem string) Type {
+	t.Elem = elem
+	return t
+}
+
+// Equal reports whether t and u are spelled alike.
+func (t Type) Equal(u Type) bool { return t.Elem == u.Elem && slices.Equal(t.Dims, u.Dims) }
+
+// IsFloat reports whether the elements of a type are floats.
+func (t Type) IsFloat() bool { return IsFloat(t.Elem) }
+
+var (
+	scalar = Type{Elem: "i32"}
+	bit    = Type{Elem: "i1"}
+)
+
+// Stored spells dtypes as they are held. Integers have no sign: operations do.
+var Stored = map[tile.Dtype]string{
+	tile.Bool: "i1", tile.Float32: "f32", tile.BFloat16: "bf16", tile.Float8E4M3FN: "f8E4M3FN", tile.Float8E5M2: "f8E5M2",
+	tile.Int32: "i32", tile.Int8: "i8", tile.Uint8: "i8", tile.Int4: "i4",
 }
 
 // Working spells the type in which d is computed.
@@ -33,8 +56,49 @@ func Working(d tile.Dtype) string {
 // IsFloat reports whether an element type is one of floats.
 func IsFloat(elem string) bool { return strings.HasPrefix(strings.TrimPrefix(elem, "b"), "f") }
 
-// Number is x as the text spells a constant of an element type.
-func Number(elem string, x float64) string {
+// Cross is 8x128x.
+func Cross(dims []int) string {
+	var b strings.Builder
+	for _, d := range dims {
+		fmt.Fprintf(&b, "%dx", d)
+	}
+	return b.String()
+}
+
+// Commas is 1, 2.
+func Commas(xs ...int) string { return List(xs, strconv.Itoa) }
+
+// List writes what text says of each of some values, with commas.
+func List[V any](vs []V, text func(V) string) string {
+	parts := make([]string, len(vs))
+	for i, v := range vs {
+		parts[i] = text(v)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Symbol turns a name into one that a module, function or value may have.
+func Symbol(name string) string {
+	s := []byte(name)
+	for i, c := range s {
+		letter := c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			s[i] = '_'
+		}
+	}
+	if len(s) == 0 {
+		return "_"
+	}
+	return string(s)
+}
+
+// Escaped is text inside a string.
+func Escaped(text string) string {
+	return strings.NewReplacer(`\`, `\5C`, `"`, `\22`, "\n", `\0A`).Replace(text)
+}
+
+// literal is x as the text spells a constant of an element type.
+func literal(elem string, x float64) string {
 	switch {
 	case elem == "i1":
 		return strconv.FormatBool(x != 0)
@@ -54,37 +118,14 @@ func Number(elem string, x float64) string {
 	return s
 }
 
+// spells reports whether an element type has a spelling of x: floats of 8 bits have none of
+// infinity in common.
+func spells(elem string, x float64) bool { return x-x == 0 || !strings.HasPrefix(elem, "f8") }
+
+// Physical is a shape of two dimensions at least: a row is a matrix of one row.
+func Physical(shape []int) []int { return Leading(shape, 2) }
+
 // Leading puts dimensions of size 1 before dims until there are rank.
 func Leading(dims []int, rank int) []int {
 	return append(slices.Repeat([]int{1}, max(0, rank-len(dims))), dims...)
 }
-
-// Widest is the shape to which blocks of some shapes are repeated; nil if all are scalars,
-// which have none.
-func Widest(shapes ...[]int) []int {
-	var dims []int
-	for _, shape := range shapes {
-		if shape == nil {
-			continue
-		}
-		dims = Leading(dims, len(shape))
-		for d, n := range Leading(shape, len(dims)) {
-			dims[d] = max(dims[d], n)
-		}
-	}
-	return dims
-}
-
-// Shapes are the shapes of those values that have one: known numbers take any.
-func Shapes[V any](vs []V, known func(V) (float64, bool), shape func(V) []int) [][]int {
-	var list [][]int
-	for _, v := range vs {
-		if _, any := known(v); !any {
-			list = append(list, shape(v))
-		}
-	}
-	return list
-}
-
-// IsFinite reports whether x is neither infinite nor NaN.
-func IsFinite(x float64) bool { return x-x == 0 }

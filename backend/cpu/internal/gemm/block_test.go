@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"matladder/internal/thorough"
 )
 
 // TestBlock compares every path with sums in float64 of the unpacked elements:
@@ -22,19 +24,32 @@ func testBlock[S Source, C Sum](t *testing.T, p *Path[S, C]) {
 	if p.direct.pieces.rows > 0 {
 		small.direct.pieces = pieceCuts{rows: 4, close: 3, steps: 9, width: p.NR + 5}
 	}
+	run := thorough.Choose(1, 3, 11)
 	for m := 1; m <= 2*p.MR+1; m++ {
+		if !run() {
+			continue
+		}
 		checkBlock(t, r, &small, m, 1+r.IntN(2*p.NR+1), 1+r.IntN(30*p.KU))
 	}
 	for n := 1; n <= 2*p.NR+1; n++ {
+		if !run() {
+			continue
+		}
 		checkBlock(t, r, &small, 1+r.IntN(5*p.MR), n, 1+r.IntN(30*p.KU))
 	}
 	for k := 0; k <= 9*p.KU; k += oddStep(p) {
+		if !run() {
+			continue
+		}
 		checkBlock(t, r, &small, 1+r.IntN(3*p.MR), 1+r.IntN(3*p.NR), k)
 	}
 	checkBlock(t, r, p, 5*p.MR+1, 3*p.NR-1, 1100*p.KU/p.Words+1)
 	deep := *p
 	deep.blocking.steps = 2 * alongSteps // the last few columns of rows in more pieces than one
 	for m := range 2 * dotsColumns {
+		if !run() {
+			continue
+		}
 		checkBlock(t, r, &deep, 1+m, r.IntN(2)*p.NR+1+r.IntN(edgeCols), (17+r.IntN(100))*p.KU/p.Words)
 		checkBlock(t, r, &deep, alongRows-3+m, 1+r.IntN(edgeCols), (alongSteps+r.IntN(alongSteps))*p.KU/p.Words)
 	}

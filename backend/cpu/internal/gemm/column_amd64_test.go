@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"matladder/internal/thorough"
 )
 
 // A columnTwins is a column in assembly beside that of the tile's twin.
@@ -44,8 +46,12 @@ func intColumns(t testing.TB) []columnTwins[int32] {
 func TestColumn(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 32))
 	floats, ints := floatColumns(t), intColumns(t)
+	run := thorough.Choose(1, 3, 11)
 	for _, steps := range []int{1, 3, 4, 7, 63, 64, 65, 319, 320, 321, 383, 384, 385, 513} {
 		for _, panels := range []int{1, 2, 3, 4, 5, 9, 11} {
+			if !run() {
+				continue
+			}
 			for _, x := range floats {
 				checkColumn(t, r, x, panels, steps)
 			}

@@ -12,15 +12,17 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"matladder/internal/thorough"
 )
 
-var stress = flag.Duration("stress", time.Second, "how long TestStress runs")
+var stress = flag.Duration("stress", time.Second/time.Duration(thorough.OneIn(1, 3, 3)), "how long TestStress runs")
 
 // TestStress multiplies on the best instruction set of this machine from many
 // more goroutines than processors, while the runtime collects garbage all the
 // time, stacks grow, and every thread is interrupted by the signal by which
 // the runtime preempts. Each result must be that of the kernels in Go, to the
-// bit: a register lost on the way shows. A second of it runs with all tests;
+// bit: a register lost on the way shows. A second of it at most runs with all tests;
 // for minutes of it, and with collections that stop all goroutines:
 //
 //	GODEBUG=asyncpreemptoff=0,gcstoptheworld=2 \

@@ -22,6 +22,9 @@ const (
 // (reads only) and a triad (two reads, one write), by all threads or by one
 // alone, and zero if ctx ends first.
 func Bandwidth(ctx context.Context, threads int) float64 {
+	if ctx.Err() != nil { // or memory would be made for nothing
+		return 0
+	}
 	if threads <= 1 {
 		return stream(ctx, 1, budget)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"matladder/internal/thorough"
 	"matladder/machine"
 )
 
@@ -22,7 +23,7 @@ func TestHost(t *testing.T) {
 }
 
 func TestPeakFLOPs(t *testing.T) {
-	ctx := context.Background()
+	ctx, run := context.Background(), thorough.Choose(1, 3, 5)
 	for _, isa := range []string{"generic", "avx2", "avx512", "amx"} {
 		for _, dtype := range []string{"float32", "bfloat16", "int8"} {
 			if loops(isa, dtype) == nil {
@@ -30,6 +31,9 @@ func TestPeakFLOPs(t *testing.T) {
 				continue
 			}
 			for _, threads := range []int{1, 3} {
+				if !run() {
+					continue
+				}
 				rate := PeakFLOPs(ctx, isa, dtype, threads)
 				t.Logf("%s %s, %d threads: %.4g /s", isa, dtype, threads, rate)
 				if !(rate > 0) {

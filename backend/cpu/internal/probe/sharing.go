@@ -2,7 +2,6 @@ package probe
 
 import (
 	"context"
-	"runtime"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -67,16 +66,6 @@ func handed(ctx context.Context, threads int) (read, written float64) {
 		return 0, 0
 	}
 	return bytes / slices.Max(best[1:]).Seconds(), bytes / best[0].Seconds()
-}
-
-// until waits awake, and gives way after a while: there may be fewer processors than threads.
-func until(ok func() bool) {
-	const spins = 10_000
-	for i := 1; !ok(); i++ {
-		if i%spins == 0 {
-			runtime.Gosched()
-		}
-	}
 }
 
 // Occupy keeps so many threads at work for a time, if ctx does not end first: the host of a

@@ -13,7 +13,7 @@ import (
 // what all did, by the time from the first to start to the last to end. Work
 // is told its member number and returns how much it did.
 //
-// Between rounds the goroutines spin: a thread that sleeps may be woken on
+// Between rounds the goroutines wait awake: a thread that sleeps may be woken on
 // the processor of another, and stays there for longer than a round.
 func Team(ctx context.Context, threads int, total time.Duration, work func(member int) float64) float64 {
 	const atLeast = 3
@@ -71,12 +71,31 @@ type barrier struct {
 }
 
 func (b *barrier) meet() {
-	const spins = 1000 // before others of the process may run
 	n := b.arrived.Add(1)
 	full := (n + b.size - 1) / b.size * b.size
-	for spin := 0; b.arrived.Load() < full; spin++ {
-		if spin%spins == spins-1 {
+	until(func() bool { return b.arrived.Load() >= full })
+}
+
+// until waits awake, but for moments in which others of the process may run. Whoever is not
+// there in a millisecond has lost its processor to another process, and the round is lost:
+// then it sleeps in between, or it would take the processor that the other waits for.
+func until(ok func() bool) {
+	const (
+		spins    = 1000
+		patience = time.Millisecond
+		nap      = 50 * time.Microsecond
+	)
+	var since time.Time
+	for i := 1; !ok(); i++ {
+		switch {
+		case i%spins != 0:
+		case since.IsZero():
+			since = time.Now()
 			runtime.Gosched()
+		case time.Since(since) < patience:
+			runtime.Gosched()
+		default:
+			time.Sleep(nap)
 		}
 	}
 }

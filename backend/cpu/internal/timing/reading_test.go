@@ -1,11 +1,11 @@
 package timing
 
 import (
-	"matladder/backend/cpu/internal/gemm"
-	"matladder/backend/cpu/internal/memory"
-
 	"math/rand/v2"
 	"testing"
+
+	"matladder/backend/cpu/internal/gemm"
+	"matladder/backend/cpu/internal/memory"
 )
 
 // TestReadCosts: each way that a path has is measured, and takes time.

@@ -1,0 +1,181 @@
+package mlir
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"matladder/tile"
+)
+
+// StableHLO writes functions of arrays.
+type StableHLO struct{ Writer }
+
+// NewStableHLO returns a writer of one function or several.
+func NewStableHLO() *StableHLO { return &StableHLO{Writer{Dialect: stableHLO{}}} }
+
+// Module is a program of functions, of which @main runs.
+func Module(name, functions string) string {
+	return fmt.Sprintf("module @%s {\n%s}\n", Symbol(name), functions)
+}
+
+// Array is the type of an array of d as a plugin is given it.
+func Array(d tile.Dtype, dims ...int) Type {
+	if d == tile.Uint8 {
+		return Type{Elem: "ui8", Dims: dims}
+	}
+	return Type{Elem: Stored[d], Dims: dims}
+}
+
+// Tensor spells a type.
+func Tensor(t Type) string { return "tensor<" + Cross(t.Dims) + t.Elem + ">" }
+
+// Tensors spells several.
+func Tensors(types []Type) string { return List(types, Tensor) }
+
+type stableHLO struct{}
+
+// arith are the operations of index expressions by their names here.
+var arith = map[string]string{
+	"arith.constant": "constant", "arith.cmpi": "compare", "arith.addi": "add", "arith.subi": "subtract", "arith.muli": "multiply",
+	"arith.divsi": "divide", "arith.remsi": "remainder", "arith.minsi": "minimum", "arith.maxsi": "maximum", "arith.andi": "and", "arith.ori": "or",
+}
+
+// signed are the operations whose types are spelled as those of a function.
+var signed = []string{
+	"bitcast_convert", "broadcast_in_dim", "compare", "concatenate", "convert", "dot_general", "dynamic_slice",
+	"dynamic_update_slice", "pad", "reduce", "reshape", "slice", "transpose",
+}
+
+func (stableHLO) Spell(to Type, op, attrs string, args []Value) string {
+	if name, ok := arith[op]; ok {
+		op = name
+	}
+	parts := []string{Names(args), attrs}
+	types := Tensor(to)
+	switch op {
+	case "constant":
+		if !strings.HasPrefix(attrs, "dense<") {
+			parts[1] = "dense<" + attrs + ">"
+		}
+	case "compare":
+		kind := "SIGNED"
+		if args[0].IsFloat() {
+			kind = "FLOAT"
+		}
+		parts = []string{strings.ToUpper(attrs[len(attrs)-2:]), parts[0], kind}
+	case "slice":
+		parts = []string{parts[0] + " " + attrs}
+	case "select":
+		types = Tensor(args[0].Type) + ", " + types
+	case "reduce":
+		op, parts = fmt.Sprintf("reduce(%s init: %s)", args[0].Name, args[1].Name), []string{"applies " + attrs}
+	}
+	if name, _, _ := strings.Cut(op, "("); slices.Contains(signed, name) {
+		types = fmt.Sprintf("(%s) -> %s", Tensors(TypesOf(args)), types)
+	}
+	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
+	return strings.TrimSuffix("stablehlo."+op+" "+strings.Join(parts, ", "), " ") + " : " + types
+}
+
+// Function is a whole function; body returns its results, of types out.
+func (w *StableHLO) Function(visibility, name string, args []Value, out []Type, body func() []Value) string {
+	text := w.Writer.Function(func() {
+		got := body()
+		w.Line("return %s : %s", Names(got), Tensors(TypesOf(got)))
+	})
+	params := List(args, func(v Value) string { return v.Name + ": " + Tensor(v.Type) })
+	return fmt.Sprintf("  func.func %s @%s(%s) -> (%s) {\n%s  }\n", visibility, name, params, Tensors(out), text)
+}
+
+// Apply is an operation whose operands and result are all of one type.
+func (w *StableHLO) Apply(op string, args ...Value) Value { return w.Op(args[0].Type, op, "", args...) }
+
+// As converts x to another element type.
+func (w *StableHLO) As(x Value, elem string) Value {
+	if x.Elem == elem {
+		return x
+	}
+	return w.Op(x.Of(elem), "convert", "", x)
+}
+
+// Reshape gives x other dimensions of as many elements.
+func (w *StableHLO) Reshape(x Value, dims []int) Value {
+	to := Type{Elem: x.Elem, Dims: dims}
+	if x.Equal(to) {
+		return x
+	}
+	return w.Op(to, "reshape", "", x)
+}
+
+// Pad appends elements of value fill to x until it has dims.
+func (w *StableHLO) Pad(x Value, fill float64, dims []int) Value {
+	to := Type{Elem: x.Elem, Dims: dims}
+	if x.Equal(to) {
+		return x
+	}
+	none, high := make([]int, len(dims)), make([]int, len(dims))
+	for i := range dims {
+		high[i] = dims[i] - x.Dims[i]
+	}
+	return w.Op(to, "pad", fmt.Sprintf("low = [%s], high = [%s], interior = [%s]", Commas(none...), Commas(high...), Commas(none...)),
+		x, w.Constant(Type{Elem: x.Elem}, fill))
+}
+
+// Slice takes the elements of x from some on, as many as dims along each dimension.
+func (w *StableHLO) Slice(x Value, from, dims []int) Value {
+	to := Type{Elem: x.Elem, Dims: dims}
+	if x.Equal(to) {
+		return x
+	}
+	ranges := make([]string, len(dims))
+	for i, n := range dims {
+		ranges[i] = fmt.Sprintf("%d:%d", from[i], from[i]+n)
+	}
+	return w.Op(to, "slice", "["+strings.Join(ranges, ", ")+"]", x)
+}
+
+// Calls writes a launch as calls of kernels.
+type Calls struct {
+	*StableHLO
+	Arrays map[string]Value // so far, by name
+}
+
+// Launch is a function of one launch, with what kernels writes in it.
+func Launch(visibility, name string, in, out []*tile.Ref, kernels func(c Calls)) string {
+	c := Calls{NewStableHLO(), map[string]Value{}}
+	args, results := make([]Value, len(in)), make([]Type, len(out))
+	for i, r := range in {
+		args[i] = Value{Name: fmt.Sprintf("%%in%d", i), Type: Array(r.Dtype, r.Array...)}
+		c.Arrays[r.Name] = args[i]
+	}
+	for i, r := range out {
+		results[i] = Array(r.Dtype, r.Array...)
+	}
+	return c.Function(visibility, name, args, results, func() []Value {
+		kernels(c)
+		made := make([]Value, len(out))
+		for i, r := range out {
+			made[i] = c.Arrays[r.Name]
+		}
+		return made
+	})
+}
+
+// Layout is an order of dimensions, the fastest first.
+func Layout(order ...int) string {
+	return fmt.Sprintf("dense<[%s]> : tensor<%dxindex>", Commas(order...), len(order))
+}
+
+// Kernel calls a kernel in another language. Its location gives the kernel's name to the
+// compiled instruction, to dumps and to errors.
+func (c Calls) Kernel(language, attrs string, args []Value, layouts []string, out []Type, outLayouts []string, name string) []Value {
+	line, results := c.Results(out)
+	types := Tensors(out)
+	if len(out) > 1 {
+		types = "(" + types + ")"
+	}
+	c.Line("%sstablehlo.custom_call @%s(%s) {%s, operand_layouts = [%s], result_layouts = [%s]} : (%s) -> %s loc(%q)",
+		line, language, Names(args), attrs, strings.Join(layouts, ", "), strings.Join(outLayouts, ", "), Tensors(TypesOf(args)), types, name)
+	return results
+}

@@ -1,5 +1,0 @@
-//go:build !race
-
-package matladder
-
-const raced = false

@@ -1,0 +1,45 @@
+package plots
+
+import (
+	"testing"
+
+	"matladder/plots/figure"
+	"matladder/stats"
+
+	"matladder/results"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// TestErrors_Load: which of a kernel's blocks was the fastest changes nothing, and the
+// line is their largest error at each K, the band as far as the least.
+func TestErrors_Load(t *testing.T) {
+	sweep := func(small, large float64) [][]figure.Panel {
+		var rows []results.Record
+		for _, k := range []int{512, 1024} {
+			for _, blocks := range []struct {
+				bk   int
+				rate float64
+			}{{128, small}, {512, large}} {
+				r := hand("v4_optblock", k, blocks.rate)
+				r.BM, r.BK, r.BN = 128, blocks.bk, 128
+				r.RelErr = results.Some(1e-3 * float64(k/blocks.bk))
+				rows = append(rows, r)
+			}
+		}
+		list, err := Pictures(stats.Summarize(rows), Request{Kind: Errors})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list[0].(*figure.Panels).Rows
+	}
+	idle, busy := sweep(1e9, 3e9), sweep(3e9, 1e9)
+	if diff := cmp.Diff(idle, busy); diff != "" {
+		t.Errorf("-idle +busy:\n%s", diff)
+	}
+	want := []figure.Point{{X: 512, Y: 4e-3, Lo: 1e-3, Hi: 4e-3}, {X: 1024, Y: 8e-3, Lo: 2e-3, Hi: 8e-3}}
+	if diff := cmp.Diff(want, idle[0][0].Series[0].Points, cmpopts.EquateApprox(1e-9, 0)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}

@@ -1,0 +1,230 @@
+package figure
+
+import (
+	"image/color"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Bars are one or more panels of bars, one above the other, over the same groups.
+type Bars struct {
+	Heading
+	X      Axis        // of categories, one a group
+	Series []BarSeries // side by side in each group, in this order
+	Panels []BarPanel
+}
+
+// A BarSeries is the look of bars.
+type BarSeries struct {
+	Label     string
+	Color     color.NRGBA
+	Predicted bool
+	Level     bool // a line across the group instead of a bar: what the others are held against
+}
+
+// A BarPanel is a y axis and its bars.
+type BarPanel struct {
+	Y    Axis
+	Bars []Bar
+	Mark float64 // a line right across, 0 for none
+}
+
+// A Bar is one value with its interval, or a word why there is none.
+type Bar struct {
+	Group, Series int
+	Y, Lo, Hi     float64
+	Label         string // at its end
+	Status        string // of a bar without a value
+	Rough         bool   // not to be relied on: no axis is made for it, and it is hollow
+}
+
+func (b *Bars) key() (k key) {
+	for _, s := range b.Series {
+		e := keyEntry{s.Label, TextColor(s.Color), boxSign(s.Color, hollowIf(s.Predicted))}
+		if s.Level {
+			e.sign = lineSign(s.level())
+		}
+		k = append(k, e)
+	}
+	return k
+}
+
+func (s BarSeries) level() draw.LineStyle {
+	sty := draw.LineStyle{Color: s.Color, Width: 2.2}
+	if s.Predicted {
+		sty.Dashes = dashed
+	}
+	return sty
+}
+
+// Add adds the panel, if it has bars, with an axis that reaches above every bar that can be
+// relied on, and its label; others end where the axis does. A mark far above all is not drawn.
+func (b *Bars) Add(p BarPanel) {
+	if len(p.Bars) == 0 {
+		return
+	}
+	var ends Extent
+	for _, bar := range p.Bars {
+		ends.Add(bar.Y, bar.Hi, bar.Rough)
+	}
+	p.Y.Max = ends.Top(p.Mark) * 1.22
+	b.Panels = append(b.Panels, p)
+}
+
+// An Extent is how high values reach, those not to be relied on apart.
+type Extent struct{ sure, rough float64 }
+
+// Add adds a value and the end of its interval.
+func (e *Extent) Add(v, hi float64, rough bool) {
+	if rough {
+		e.rough = max(e.rough, v)
+	} else {
+		e.sure = max(e.sure, v, hi)
+	}
+}
+
+// Top is the highest of all that can be relied on, if there is any, and of the limits in
+// view: a limit far above would press all values to the floor.
+func (e Extent) Top(limits ...float64) float64 {
+	const inView = 3
+	top := e.sure
+	if top == 0 {
+		top = e.rough
+	}
+	highest := top
+	for _, l := range limits {
+		if top == 0 || l <= inView*top {
+			highest = max(highest, l)
+		}
+	}
+	return highest
+}
+
+func (b *Bars) lay(c draw.Canvas, page vg.Rectangle, head vg.Length) (vg.Length, func()) {
+	top := page.Max.Y - head
+	var frames []frame
+	var left vg.Length
+	for _, p := range b.Panels {
+		f := frame{x: b.X, y: p.Y, box: box(0, top-panelHeight, page.Max.X, top)}
+		left = max(left, f.yWidth())
+		frames = append(frames, f)
+		top -= panelHeight + textLine + 18
+	}
+	for i := range frames {
+		frames[i].box.Min.X = page.Min.X + left
+	}
+	last := len(frames) - 1
+	return frames[last].height(c), func() {
+		for i, f := range frames {
+			f.drawY(c, true)
+			f.drawYName(c, page.Min.X, 7)
+			b.drawPanel(c, f, b.Panels[i])
+			f.drawX(c, i == last, 0)
+		}
+	}
+}
+
+func (b *Bars) drawPanel(c draw.Canvas, f frame, p BarPanel) {
+	if p.Mark > 0 && p.Mark <= f.y.Max {
+		c.StrokeLine2(markStyle, f.box.Min.X, f.Y(p.Mark), f.box.Max.X, f.Y(p.Mark))
+	}
+	place, width, slots := b.places()
+	step := f.X(1) - f.X(0)
+	wide := step * vg.Length(width)
+	group := wide * vg.Length(slots) / 2
+	room := p.widestLabel()+2 <= wide
+	var written []func()
+	for _, bar := range p.Bars {
+		s := b.Series[bar.Series]
+		centre := f.X(float64(bar.Group))
+		if s.Level {
+			if bar.Status == "" {
+				y := f.Y(min(bar.Y, f.y.Max))
+				c.StrokeLine2(s.level(), centre-group-2, y, centre+group+2, y)
+			}
+			continue // the last series: its line lies over the bars
+		}
+		x := centre + step*vg.Length(place[bar.Series])
+		sty := style(smallSize, TextColor(s.Color), text.XCenter, text.YBottom)
+		if !room || bar.Status != "" {
+			sty.Rotation, sty.XAlign, sty.YAlign = upright, text.XLeft, text.YCenter
+		}
+		if bar.Status != "" {
+			at := vg.Point{X: x, Y: f.box.Min.Y + 6}
+			drawCross(c, at, s.Color)
+			if wide > sty.Font.Size {
+				write(c, sty, x, at.Y+9, bar.Status)
+			}
+			continue
+		}
+		end := f.Y(min(bar.Y, f.y.Max))
+		hollowIf(s.Predicted || bar.Rough).draw(c, box(x-wide*0.43, f.box.Min.Y, x+wide*0.43, end), s.Color)
+		if bar.Hi > bar.Lo {
+			hi := f.Y(min(bar.Hi, f.y.Max))
+			c.StrokeLine2(draw.LineStyle{Color: Ink, Width: 1}, x, f.Y(max(bar.Lo, f.y.Min)), x, hi)
+			end = max(end, hi)
+		}
+		if !room && sty.Font.Size > wide {
+			continue
+		}
+		label := sty.Rectangle(bar.Label)
+		at := vg.Point{X: x, Y: b.above(f, p, bar.Group, end+2, label)}
+		written = append(written, func() { // over the lines of levels, not over the bar
+			fill(c, box(label.Min.X+at.X, max(label.Min.Y+at.Y, at.Y-1), label.Max.X+at.X, label.Max.Y+at.Y), White)
+			c.FillText(sty, at, bar.Label)
+		})
+	}
+	for _, write := range written {
+		write()
+	}
+}
+
+// above lifts the label of a group's bar from y over the lines of the mark and of
+// levels where it would cut them, if there is room.
+func (b *Bars) above(f frame, p BarPanel, group int, y vg.Length, label vg.Rectangle) vg.Length {
+	height := label.Max.Y - label.Min.Y
+	var lines []float64
+	if p.Mark > 0 && p.Mark <= f.y.Max {
+		lines = append(lines, p.Mark)
+	}
+	for _, bar := range p.Bars {
+		if b.Series[bar.Series].Level && bar.Group == group && bar.Status == "" {
+			lines = append(lines, bar.Y)
+		}
+	}
+	slices.Sort(lines) // lifted over one it may cut the next
+	for _, at := range lines {
+		if line := f.Y(at); line > y-3 && line < y+height+2 && line+4+height <= f.box.Max.Y {
+			y = line + 4
+		}
+	}
+	return y
+}
+
+// places returns where in a group, in shares of its step from the middle, each
+// series has its bar, how wide a bar is, and how many there are.
+func (b *Bars) places() (place map[int]float64, width float64, n int) {
+	place = map[int]float64{}
+	for i, s := range b.Series {
+		if !s.Level {
+			place[i] = float64(n)
+			n++
+		}
+	}
+	width = math.Min(0.86/float64(max(n, 1)), 0.16)
+	for i := range place {
+		place[i] = (place[i] - float64(n-1)/2) * width
+	}
+	return place, width, n
+}
+
+func (p BarPanel) widestLabel() (w vg.Length) {
+	for _, bar := range p.Bars {
+		w = max(w, tickStyle.Width(bar.Label))
+	}
+	return w
+}

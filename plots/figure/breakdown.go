@@ -1,0 +1,128 @@
+package figure
+
+import (
+	"image/color"
+
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Breakdowns are wholes one below the other, each with a bar for each of its parts.
+type Breakdowns struct {
+	Heading
+	Wholes []Whole
+	Beside bool     // titles stand beside the bars, and each whole has a scale of its own; else above, and all share one
+	Room   []string // names that parts may have: the bars begin right of them
+	Key    []KeyBox
+}
+
+// A Whole is what is divided.
+type Whole struct {
+	Title, About string // About stands under the title
+	Color        color.NRGBA
+	Parts        []Part
+}
+
+// A Part is a row: bars that lie on each other, and words right of the first.
+type Part struct {
+	Name  string
+	Spans []Span
+	Words string
+}
+
+// A Span is a bar.
+type Span struct {
+	From, Length float64
+	Color        color.NRGBA
+	Fill         Fill
+}
+
+// A KeyBox says what the fill of a colour means.
+type KeyBox struct {
+	Label string
+	Color color.NRGBA
+	Fill  Fill
+}
+
+func (b *Breakdowns) key() (k key) {
+	for _, e := range b.Key {
+		k = append(k, keyEntry{e.Label, TextColor(e.Color), boxSign(e.Color, e.Fill)})
+	}
+	return k
+}
+
+// longest is where the bars end.
+func (w Whole) longest() (most float64) {
+	for _, p := range w.Parts {
+		for _, s := range p.Spans {
+			most = max(most, s.From+s.Length)
+		}
+	}
+	return most
+}
+
+func (b *Breakdowns) lay(c draw.Canvas, page vg.Rectangle, head vg.Length) (vg.Length, func()) {
+	row, half, gap, lift, above := rowHeight, 5.5*vg.Length(1), 6*vg.Length(1), vg.Length(0), 1
+	if b.Beside {
+		row, half, gap, lift, above = 15, 5, 7, 14, 0
+	}
+	title := bold(style(smallSize, Ink, text.XLeft, text.YTop))
+	var titles, names, words vg.Length
+	height, most := head, 0.0
+	for _, name := range b.Room {
+		names = max(names, tickStyle.Width(name))
+	}
+	for _, w := range b.Wholes {
+		height += row*vg.Length(len(w.Parts)+above) + 2*gap
+		titles = max(titles, title.Width(w.Title)+14, tickStyle.Width(w.About)+14)
+		most = max(most, w.longest())
+		for _, p := range w.Parts {
+			names = max(names, tickStyle.Width(shorten(p.Name, tickStyle)))
+			words = max(words, tickStyle.Width(p.Words)+8)
+		}
+	}
+	if b.Beside {
+		words = tickStyle.Width("0.0000 ns ") + 6
+	} else {
+		titles = 0
+	}
+	left := page.Min.X + titles + names + 10
+	return height + 2*margin, func() {
+		y := page.Max.Y - head + lift
+		for _, w := range b.Wholes {
+			c.StrokeLine2(gridStyle, page.Min.X, y, page.Max.X, y)
+			y -= gap
+			title.Color = w.Color
+			if b.Beside {
+				most = w.longest()
+				write(c, title, page.Min.X, y-2, w.Title)
+				write(c, style(smallSize, Ink, text.XLeft, text.YTop), page.Min.X, y-2-lineHeight(title), w.About)
+			} else {
+				title.YAlign = text.YCenter
+				write(c, title, page.Min.X, y-row/2, w.Title)
+			}
+			scale := (page.Max.X - left - words) / vg.Length(most)
+			for i, p := range w.Parts {
+				p.draw(c, left, y-row*(vg.Length(i+above)+0.5), scale, half)
+			}
+			y -= row*vg.Length(len(w.Parts)+above) + gap
+		}
+	}
+}
+
+// draw draws the part with its bars from left on, each as long as scale times its length.
+func (p Part) draw(c draw.Canvas, left, y, scale, half vg.Length) {
+	name := style(smallSize, Ink, text.XRight, text.YCenter)
+	beside(c, name, left-6, y, shorten(p.Name, name))
+	end := left
+	for i, s := range p.Spans {
+		x0, x1 := left+scale*vg.Length(s.From), left+scale*vg.Length(s.From+s.Length)
+		if i == 0 {
+			x1 = max(x1, x0+1)
+			end = x1
+		}
+		s.Fill.draw(c, box(x0, y-half, x1, y+half), s.Color)
+	}
+	beside(c, style(smallSize, Ink, text.XLeft, text.YCenter), end+half+0.5*(2*half-10), y, p.Words)
+}

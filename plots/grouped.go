@@ -1,0 +1,30 @@
+package plots
+
+import "slices"
+
+// grouped parts a list by a key. The keys are in the order of their first.
+func grouped[K comparable, V any](list []V, key func(*V) K) (order []K, groups map[K][]V) {
+	groups = map[K][]V{}
+	for i := range list {
+		k := key(&list[i])
+		if groups[k] == nil {
+			order = append(order, k)
+		}
+		groups[k] = append(groups[k], list[i])
+	}
+	return order, groups
+}
+
+// distinct lists the different keys of a list in the order of their first.
+func distinct[K comparable, V any](list []V, key func(*V) K) []K {
+	order, _ := grouped(list, key)
+	return order
+}
+
+// adding adds v to the list unless it is there.
+func adding[V comparable](list []V, v V) []V {
+	if slices.Contains(list, v) {
+		return list
+	}
+	return append(list, v)
+}
