@@ -96,7 +96,7 @@ var ofParts = []string{familyKey, "sizes", "kernels", "dtypes", "blocks", "batch
 // sweep has the keys of a sweep.
 func (d document) sweep(c *Config) yamldoc.Fields {
 	return yamldoc.Fields{
-		"name":        d.Text(&c.Name, anything),
+		"name":        d.Text(&c.Name),
 		familyKey:     func(*yaml.Node) error { return nil }, // read before
 		"sizes":       func(n *yaml.Node) (err error) { c.Sizes, err = d.sizes(c.Family, n); return err },
 		"kernels":     yamldoc.List(d.Doc, &c.Kernels, yamldoc.Scalar(d.Doc, func(s string) (int, error) { return parseKernel(c.Family, s) })),
@@ -158,7 +158,7 @@ func (d document) asked(f *problem.Family, n *yaml.Node) (problem.Asked, error) 
 	err := d.Mapping(n, "a dtype", yamldoc.Fields{
 		"a": yamldoc.Value(d.Doc, &o.A, tile.ParseDtype), "b": yamldoc.Value(d.Doc, &o.B, tile.ParseDtype), "out": yamldoc.Value(d.Doc, &o.Out, tile.ParseDtype),
 		"quant": yamldoc.Value(d.Doc, &o.Quant, problem.ParseQuant), "activation": yamldoc.Value(d.Doc, &o.Epilogue, problem.ParseEpilogue),
-		"options": d.Text(&o.Options, anything),
+		"options": d.Text(&o.Options),
 	}, "a")
 	if err != nil {
 		return problem.Asked{}, err
@@ -175,9 +175,6 @@ func distribution(s string) error {
 	}
 	return nil
 }
-
-// anything is a text of which nothing is asked.
-func anything(string) error { return nil }
 
 func truth(s string) (bool, error) {
 	if s != "true" && s != "false" {

@@ -37,8 +37,6 @@ func usable(s *stats.Summary) bool {
 	return s.Status == results.OK && drawn(s.Rate)
 }
 
-func anyUsable(list []*stats.Summary) bool { return slices.ContainsFunc(list, usable) }
-
 // drawn reports whether an estimate is there and has a place on an axis.
 func drawn(e stats.Estimate) bool {
 	return e.Known() && drawable(e.Median) && drawable(e.Lo) && drawable(e.Hi)

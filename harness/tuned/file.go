@@ -88,7 +88,7 @@ func Parse(name string, text []byte) (*Table, error) {
 	t := &Table{}
 	var nodes []*yaml.Node
 	err = d.Mapping(root, "a table", yamldoc.Fields{
-		"machine": d.Text(&t.Machine, func(string) error { return nil }),
+		"machine": d.Text(&t.Machine),
 		"rows": func(n *yaml.Node) error {
 			return d.Items(n, func(n *yaml.Node) error { nodes = append(nodes, n); return nil })
 		},

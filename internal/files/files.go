@@ -42,7 +42,7 @@ func ReadRegular(path string, limit int64) ([]byte, error) {
 	return read(path, limit, fmt.Sprintf("%d bytes", limit))
 }
 
-// read reads a file of at most limit bytes, which are told so.
+// read reads a file of at most limit bytes; the error of a longer one names the limit.
 func read(path string, limit int64, told string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

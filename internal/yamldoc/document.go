@@ -92,7 +92,7 @@ func (d Doc) Mapping(n *yaml.Node, what string, keys Fields, required ...string)
 }
 
 // Entries reads the keys of n, which is what, with their values: names that the file gives,
-// each once. What read returns is told with the key.
+// each once. Errors of read begin with the key.
 func (d Doc) Entries(n *yaml.Node, what string, read func(key, value *yaml.Node) error) error {
 	return d.entries(n, what, func(*yaml.Node) error { return nil }, read)
 }
@@ -188,13 +188,18 @@ func Value[T any](d Doc, v *T, parse func(string) (T, error)) Field {
 	return func(n *yaml.Node) (err error) { *v, err = Scalar(d, parse)(n); return err }
 }
 
-// Text is Value for a string that must not be empty.
-func (d Doc) Text(v *string, check func(string) error) Field {
+// Text is Value for a string that must not be empty, nor fail a check.
+func (d Doc) Text(v *string, checks ...func(string) error) Field {
 	return Value(d, v, func(s string) (string, error) {
 		if s == "" {
 			return "", errors.New("empty")
 		}
-		return s, check(s)
+		for _, check := range checks {
+			if err := check(s); err != nil {
+				return "", err
+			}
+		}
+		return s, nil
 	})
 }
 

@@ -216,7 +216,7 @@ func (k *kernel) inRows(s *tile.Stmt, v value) value {
 	dims := mlir.Physical(r.Shape())
 	row := k.iota(len(dims)-len(r.Shape()), dims)
 	if from := k.Index(s.From); !from.Is(0) {
-		row = k.Binary("arith.subi", row, from)
+		row = k.Apply("arith.subi", row, from)
 	}
 	rows := tile.AtLeast(tile.Plus(s.To, tile.Times(s.From, -1)), tile.Const(0))
 	vs := k.Matched(row, k.Index(rows))

@@ -84,11 +84,11 @@ func (k *kernel) Round(v value, to shaped) value {
 }
 
 // RoundEven rounds to the nearest integer.
-func (k *kernel) RoundEven(v value) value { return k.Unary("math.roundeven", v) }
+func (k *kernel) RoundEven(v value) value { return k.Apply("math.roundeven", v) }
 
 // Clamp is v between two numbers.
 func (k *kernel) Clamp(v value, lo, hi float64) value {
-	return k.Binary("arith.minimumf", k.Binary("arith.maximumf", v, mlir.Number("f32", lo)), mlir.Number("f32", hi))
+	return k.Apply("arith.minimumf", k.Apply("arith.maximumf", v, mlir.Number("f32", lo)), mlir.Number("f32", hi))
 }
 
 // Below tells the coordinates along dim that are less than limit.

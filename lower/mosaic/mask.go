@@ -106,10 +106,10 @@ func (k *kernel) zeroed(v value, dim int, edge tile.Edge) value {
 	at := k.iota(dim, v.Dims)
 	keep := k.Compare(at, tile.LT, k.Inside(edge.Ref, edge.Dim, edge.Offset))
 	if edge.From > 0 {
-		keep = k.Binary("arith.ori", keep, k.Compare(at, tile.LT, k.Int(edge.From)))
+		keep = k.Apply("arith.ori", keep, k.Compare(at, tile.LT, k.Int(edge.From)))
 	}
 	if edge.To < v.Dims[dim] {
-		keep = k.Binary("arith.ori", keep, k.Compare(at, tile.GE, k.Int(edge.To)))
+		keep = k.Apply("arith.ori", keep, k.Compare(at, tile.GE, k.Int(edge.To)))
 	}
 	return k.Choose(keep, v, mlir.Number(v.Elem, 0))
 }

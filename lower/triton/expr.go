@@ -30,7 +30,7 @@ func (k *kernel) Own(e *tile.Expr) (v value, own bool) {
 	case tile.OpTanh, tile.OpRsqrt, tile.OpRoundEven:
 		return k.function(e.Op, k.Arg(e, 0)), true
 	case tile.OpExp2:
-		return k.Unary("math.exp", k.Binary("arith.mulf", k.Arg(e, 0), mlir.Number("f32", math.Ln2))), true
+		return k.Apply("math.exp", k.Apply("arith.mulf", k.Arg(e, 0), mlir.Number("f32", math.Ln2))), true
 	case tile.OpReduceMax, tile.OpReduceSum:
 		return k.reduction(e), true
 	case tile.OpSlice:
@@ -122,7 +122,7 @@ func (k *kernel) Round(v value, to shaped) value {
 	switch to.Elem {
 	case "f8E4M3FN":
 		// What is past the largest is NaN; the hardware would saturate.
-		over := k.Compare(k.Unary("math.absf", v), tile.GT, mlir.Number("f32", 464))
+		over := k.Compare(k.Apply("math.absf", v), tile.GT, mlir.Number("f32", 464))
 		return float8(k.Choose(over, mlir.Number("f32", math.NaN()), v))
 	case "f8E5M2":
 		above := k.Compare(v, tile.GE, mlir.Number("f32", 61440))

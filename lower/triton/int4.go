@@ -38,8 +38,8 @@ func (k *kernel) loadInt4(r *tile.Ref, start []value, shape, dims []int) value {
 	p := w.pointers(k)
 	v := k.loadAt(shaped{Elem: "i8", Dims: w.dims}, p, w.mask(k))
 	four := mlir.Number("i8", 4)
-	low := k.Binary("arith.shrsi", k.Binary("arith.shli", v, four), four)
-	high := k.Binary("arith.shrsi", v, four)
+	low := k.Apply("arith.shrsi", k.Apply("arith.shli", v, four), four)
+	high := k.Apply("arith.shrsi", v, four)
 	pair := shaped{Elem: "i8", Dims: append(slices.Clone(w.dims), 2)}
 	return k.Op(shaped{Elem: "i8", Dims: dims}, "tt.reshape", "", k.Op(pair, "tt.join", "", low, high))
 }
@@ -81,7 +81,7 @@ func (k *kernel) loadNibbles(r *tile.Ref, start []value, shape, dims []int) valu
 	four := k.Constant(place.Type, 4)
 	high := k.cheap("arith.muli", k.cheap("arith.andi", place, one), four)
 	up := k.Op(packed, "arith.trunci", "", k.cheap("arith.subi", four, high))
-	return k.Binary("arith.shrsi", k.Binary("arith.shli", v, up), mlir.Number("i8", 4))
+	return k.Apply("arith.shrsi", k.Apply("arith.shli", v, up), mlir.Number("i8", 4))
 }
 
 // elements is the place of a part's first element in its array.
@@ -116,5 +116,5 @@ func (k *kernel) storeInt4(r *tile.Ref, v value) {
 	line, halves := k.Results([]shaped{packed, packed})
 	k.Line("%stt.split %s : %s -> %s", line, x.Name, spelled(pair), spelled(packed))
 	low, high := halves[0], halves[1]
-	k.storeAt(w, k.Binary("arith.ori", k.Binary("arith.andi", low, mlir.Number("i8", 15)), k.Binary("arith.shli", high, mlir.Number("i8", 4))))
+	k.storeAt(w, k.Apply("arith.ori", k.Apply("arith.andi", low, mlir.Number("i8", 15)), k.Apply("arith.shli", high, mlir.Number("i8", 4))))
 }

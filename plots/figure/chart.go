@@ -23,7 +23,7 @@ type Roof struct {
 	BandwidthLabel  string // along the slope
 	Peak, Bandwidth float64
 	Predicted       bool
-	Other           bool // stands beside those that the chart is about
+	Other           bool // none of those that the chart is about
 }
 
 // An Arrow leads from one point to another.

@@ -45,7 +45,7 @@ func openAhead(_ context.Context, r registry.Request) (*registry.Device, error) 
 	return predicting(d, b), nil
 }
 
-// predicting fills in what people are told of a backend that compiles ahead of time.
+// predicting fills in the description of a backend that compiles ahead of time.
 func predicting(d *registry.Device, b interface {
 	backend.Plugged
 	Kept() error

@@ -63,7 +63,7 @@ var integers = map[tile.Op]string{
 	tile.OpMax: "arith.maxsi", tile.OpMin: "arith.minsi", tile.OpAbs: "math.absi",
 }
 
-// Forget has what is computed after this computed anew: memory may have changed.
+// Forget drops the values written so far: memory may have changed.
 func (w *Exprs) Forget() { w.memo = map[*tile.Expr]Value{} }
 
 // Expr is the value of e: as narrow as it came from memory, or in its working type.
@@ -122,14 +122,16 @@ func (w *Exprs) elementwise(e *tile.Expr) Value {
 	var v Value
 	switch {
 	case e.Op == tile.OpNeg && e.Dtype.IsInteger():
-		v = w.Binary("arith.subi", w.Int(0), w.Arg(e, 0))
+		v = w.Apply("arith.subi", w.Int(0), w.Arg(e, 0))
 	case !ok || e.Dtype == tile.Bool:
 		w.Refuse(e.Op.String(), "", "it has no lowering on "+e.Dtype.String())
 		return Number(Working(e.Dtype), 0)
-	case len(e.Args) == 1:
-		v = w.Unary(op, w.Arg(e, 0))
 	default:
-		v = w.Binary(op, w.Arg(e, 0), w.Arg(e, 1))
+		args := make([]Value, len(e.Args))
+		for i := range args {
+			args[i] = w.Arg(e, i)
+		}
+		v = w.Apply(op, args...)
 	}
 	if e.Op == tile.OpMax || e.Op == tile.OpMin {
 		return v
@@ -164,7 +166,7 @@ func (w *Exprs) logical(e *tile.Expr) Value {
 	n, known := x.Known()
 	switch {
 	case !known:
-		return w.Binary(op, x, y)
+		return w.Apply(op, x, y)
 	case n == decisive:
 		return x
 	}
@@ -176,7 +178,7 @@ func (w *Exprs) Not(x Value) Value {
 	if n, known := x.Known(); known {
 		return Boolean(n == 0)
 	}
-	return w.Binary("arith.xori", x, Boolean(true))
+	return w.Apply("arith.xori", x, Boolean(true))
 }
 
 // Choose is x where cond holds, else y; x and y are of one type.
@@ -207,11 +209,8 @@ func (w *Exprs) Compare(x Value, op tile.Comparison, y Value) Value {
 	return w.Op(to, "arith.cmpf", floatPredicates[op], vs...)
 }
 
-// Unary and Binary write operations on one and two values of one type.
-func (w *Exprs) Unary(op string, x Value) Value { return w.Binary(op, x) }
-
-// Binary is Unary for more.
-func (w *Exprs) Binary(op string, xs ...Value) Value {
+// Apply writes an operation on values that it gives one type, which its result has too.
+func (w *Exprs) Apply(op string, xs ...Value) Value {
 	vs := w.operands(xs...)
 	return w.Op(vs[0].Type, op, "", vs...)
 }
@@ -219,9 +218,9 @@ func (w *Exprs) Binary(op string, xs ...Value) Value {
 // Add is x + y.
 func (w *Exprs) Add(x, y Value) Value {
 	if x.IsFloat() {
-		return w.Binary("arith.addf", x, y)
+		return w.Apply("arith.addf", x, y)
 	}
-	return w.Binary("arith.addi", x, y)
+	return w.Apply("arith.addi", x, y)
 }
 
 // operands gives operands one type: of floats one of blocks, since not every function has a
@@ -360,7 +359,7 @@ func (w *Exprs) Convert(x Value, from, to tile.Dtype) Value {
 	if least, most := from.Range(); lo <= least && most <= hi {
 		return x
 	}
-	return w.Binary("arith.minsi", w.Binary("arith.maxsi", x, w.Int(int(lo))), w.Int(int(hi)))
+	return w.Apply("arith.minsi", w.Apply("arith.maxsi", x, w.Int(int(lo))), w.Int(int(hi)))
 }
 
 // toInteger rounds an f32 to nearest even and saturates. The largest int32 is no f32, so
@@ -381,10 +380,10 @@ func (w *Exprs) toInteger(x Value, to tile.Dtype) Value {
 func (w *Exprs) Wrapped(x Value, d tile.Dtype) Value {
 	switch d {
 	case tile.Uint8:
-		return w.Binary("arith.andi", x, w.Int(0xFF))
+		return w.Apply("arith.andi", x, w.Int(0xFF))
 	case tile.Int8, tile.Int4:
 		by := w.Int(32 - d.Bits())
-		return w.Binary("arith.shrsi", w.Binary("arith.shli", x, by), by)
+		return w.Apply("arith.shrsi", w.Apply("arith.shli", x, by), by)
 	}
 	return x
 }

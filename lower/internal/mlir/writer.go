@@ -199,7 +199,7 @@ func (w *Writer) Do(op, attrs string, args ...Value) {
 	w.Line("%s", text)
 }
 
-// Once is Op unless the same stands in a region around here already. What costs little
+// Once is Op unless a region around here has the same already. What costs little
 // where it turns out not to be needed may be Pure.
 func (w *Writer) Once(to Type, op, attrs string, args ...Value) Value {
 	text, _ := w.spell(to, op, attrs, args)

@@ -18,7 +18,7 @@ type Step struct {
 	Sized
 }
 
-// Matched is what a step is; passes that make one of several have its tree anew.
+// Matched is what a step is; a pass that makes one of several writes it again.
 type Matched struct {
 	Stmt *tile.Stmt
 	Kind StepKind
