@@ -1,8 +1,6 @@
 package model
 
 import (
-	"fmt"
-
 	"matladder/tile"
 )
 
@@ -90,10 +88,11 @@ func FootprintOf(programs []*tile.Program) (Footprint, error) {
 			if r.Kind == tile.Scratch && whole {
 				continue // sums that go from the product to the output
 			}
-			fast, err := fastBytes(p, r)
+			traffic, err := refTraffic(p, r)
 			if err != nil {
 				return n, err
 			}
+			fast := traffic.fastBytes(r)
 			all += fast
 			if r.Kind == tile.In && largest != nil && r.Name == largest.Name {
 				last := len(r.Array) - 1
@@ -106,18 +105,6 @@ func FootprintOf(programs []*tile.Program) (Footprint, error) {
 		n.Bytes, n.Without = max(n.Bytes, all), max(n.Without, without)
 	}
 	return n, nil
-}
-
-// fastBytes is what a ref takes of fast memory: a block, or two if it moves.
-func fastBytes(p *tile.Program, r *tile.Ref) (int64, error) {
-	t, err := refTraffic(p, r)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %s: %w", p.Name, r.Name, err)
-	}
-	if t.moves > 1 {
-		return 2 * r.BlockBytes(), nil
-	}
-	return r.BlockBytes(), nil
 }
 
 // onlyProduct is the product of a step of a program that multiplies its two inputs, of one dtype,

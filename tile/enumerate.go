@@ -90,7 +90,7 @@ func wholeAxis(a *Axis) int { return a.Size }
 func axesIn(among []*Axis, xs ...IndexExpr) []*Axis {
 	var out []*Axis
 	for _, a := range among {
-		if a.Size > 1 && anyDependsOn(xs, a) {
+		if a.Size > 1 && DependsOn(xs, a) {
 			out = append(out, a)
 		}
 	}

@@ -258,9 +258,10 @@ func WalkIndex(x IndexExpr, f func(IndexExpr)) {
 }
 
 // DependsOn reports whether the block of r changes along an axis of the grid.
-func (r *Ref) DependsOn(a *Axis) bool { return anyDependsOn(r.Index, a) }
+func (r *Ref) DependsOn(a *Axis) bool { return DependsOn(r.Index, a) }
 
-func anyDependsOn(xs []IndexExpr, a *Axis) bool {
+// DependsOn reports whether one of xs changes along an axis.
+func DependsOn(xs []IndexExpr, a *Axis) bool {
 	return slices.ContainsFunc(xs, func(x IndexExpr) bool { return dependsOn(x, func(b *Axis) bool { return a == b }) })
 }
 
