@@ -111,20 +111,15 @@ func FootprintOf(programs []*tile.Program) (Footprint, error) {
 // as they are; zero of others.
 func onlyProduct(p *tile.Program) (s tile.Blocks) {
 	in, others := p.RefsOf(tile.In), false
-	p.Walk(func(st *tile.Stmt) {
-		if st.Value == nil {
-			return
+	p.WalkValues(func(_ *tile.Stmt, e *tile.Expr) {
+		switch {
+		case e.Op != tile.OpDot:
+		case s.K > 0 || len(in) != 2 || e.Args[0].Op != tile.OpLoad || e.Args[1].Op != tile.OpLoad || in[0].Dtype != in[1].Dtype:
+			others = true
+		default:
+			from := e.Args[0].Shape
+			s = tile.Blocks{M: from[0], K: from[1], N: e.Shape[1]}
 		}
-		tile.WalkExpr(st.Value, func(e *tile.Expr) {
-			switch {
-			case e.Op != tile.OpDot:
-			case s.K > 0 || len(in) != 2 || e.Args[0].Op != tile.OpLoad || e.Args[1].Op != tile.OpLoad || in[0].Dtype != in[1].Dtype:
-				others = true
-			default:
-				from := e.Args[0].Shape
-				s = tile.Blocks{M: from[0], K: from[1], N: e.Shape[1]}
-			}
-		})
 	})
 	if others {
 		return tile.Blocks{}

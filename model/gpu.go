@@ -105,22 +105,17 @@ func GPUWorkOf(p *tile.Program) (GPUWork, error) {
 		}
 		w.loads = append(w.loads, l)
 	}
-	p.Walk(func(s *tile.Stmt) {
-		if s.Value == nil {
-			return
-		}
-		tile.WalkExpr(s.Value, func(e *tile.Expr) {
-			if e.Op == tile.OpDot {
-				a, o := e.Args[0].Shape, e.Shape
-				k := a[1]
-				if e.TransA {
-					k = a[0]
-				}
-				d := gpuDot{padded(o[0]), padded(o[1]), padded(k), e.Args[0].Dtype.Bytes(8) / 8, e.Args[1].Dtype.Bytes(8) / 8}
-				w.FLOPs += 2 * d.m * d.n * d.k
-				w.dots = append(w.dots, d)
+	p.WalkValues(func(_ *tile.Stmt, e *tile.Expr) {
+		if e.Op == tile.OpDot {
+			a, o := e.Args[0].Shape, e.Shape
+			k := a[1]
+			if e.TransA {
+				k = a[0]
 			}
-		})
+			d := gpuDot{padded(o[0]), padded(o[1]), padded(k), e.Args[0].Dtype.Bytes(8) / 8, e.Args[1].Dtype.Bytes(8) / 8}
+			w.FLOPs += 2 * d.m * d.n * d.k
+			w.dots = append(w.dots, d)
+		}
 	})
 	if w.FLOPs == 0 {
 		return w, fmt.Errorf("%s: %w: no product", p.Name, ErrUncountable)

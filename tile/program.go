@@ -95,6 +95,16 @@ func (p *Program) RefsOf(kind RefKind) []*Ref {
 // Walk calls f on every statement, outer ones first.
 func (p *Program) Walk(f func(*Stmt)) { walkStmts(p.Body, f) }
 
+// WalkValues calls f on every expression in the values of statements, operands first, each once
+// for a statement.
+func (p *Program) WalkValues(f func(*Stmt, *Expr)) {
+	p.Walk(func(s *Stmt) {
+		if s.Value != nil {
+			WalkExpr(s.Value, func(e *Expr) { f(s, e) })
+		}
+	})
+}
+
 func walkStmts(body []*Stmt, f func(*Stmt)) {
 	for _, s := range body {
 		f(s)

@@ -319,15 +319,10 @@ func (b *Backend) sum(steps []Step) backend.Prediction {
 // product is the dtype and precision of the first product of a program, "" if
 // there is none.
 func product(p *tile.Program) (dtype, precision string) {
-	p.Walk(func(s *tile.Stmt) {
-		if s.Value == nil {
-			return
+	p.WalkValues(func(_ *tile.Stmt, e *tile.Expr) {
+		if e.Op == tile.OpDot && dtype == "" {
+			dtype, precision = e.Args[0].Dtype.String(), e.Precision.String()
 		}
-		tile.WalkExpr(s.Value, func(e *tile.Expr) {
-			if e.Op == tile.OpDot && dtype == "" {
-				dtype, precision = e.Args[0].Dtype.String(), e.Precision.String()
-			}
-		})
 	})
 	return dtype, precision
 }

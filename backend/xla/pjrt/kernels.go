@@ -178,16 +178,11 @@ func together(d machine.Device, flops float64) int {
 // flopsOf is what products of programs compute, blocks counted as whole.
 func flopsOf(programs []*tile.Program) (flops float64) {
 	for _, p := range programs {
-		p.Walk(func(s *tile.Stmt) {
-			if s.Value == nil {
-				return
+		p.WalkValues(func(_ *tile.Stmt, e *tile.Expr) {
+			if e.Op == tile.OpDot {
+				a := e.Args[0].Shape
+				flops += 2 * float64(p.Steps()) * float64(a[0]) * float64(a[1]) * float64(e.Shape[1])
 			}
-			tile.WalkExpr(s.Value, func(e *tile.Expr) {
-				if e.Op == tile.OpDot {
-					a := e.Args[0].Shape
-					flops += 2 * float64(p.Steps()) * float64(a[0]) * float64(a[1]) * float64(e.Shape[1])
-				}
-			})
 		})
 	}
 	return flops
