@@ -86,10 +86,7 @@ func newReference(ctx context.Context, ops operands, products int) (*Reference, 
 // sampleRows spreads the affordable number of rows over the output: one at
 // random in each of as many bands.
 func sampleRows(p problem.Matmul, products int) []int {
-	count := max(minRows, products/max(1, p.K*p.N))
-	if count >= p.M {
-		count = p.M
-	}
+	count := min(p.M, max(minRows, products/max(1, p.K*p.N)))
 	rows := make([]int, count)
 	for i := range rows {
 		lo, hi := i*p.M/count, (i+1)*p.M/count
@@ -107,10 +104,7 @@ func (r *Reference) values(ctx context.Context, ops operands, step int) (*rowVal
 	avals, doubts := ops.rowsOfA(r.rows)
 	err := parallel(ctx, r.p.N, func(lo, hi int) {
 		b, size := make([]float64, hi-lo), make([]float64, hi-lo)
-		for k := range r.p.K {
-			if ctx.Err() != nil {
-				return
-			}
+		for k := 0; k < r.p.K && ctx.Err() == nil; k++ {
 			ops.rowOfB(b, size, k, lo)
 			for i := range r.rows {
 				v.add(i*r.p.N+lo, avals[i][k], doubts[i][k], b, size, (k+1)%step == 0 || k+1 == r.p.K)
