@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -199,14 +200,11 @@ func (p *Program) check(out, in []Tensor) error {
 }
 
 func names(list []argument) string {
-	s := ""
+	all := make([]string, len(list))
 	for i, a := range list {
-		if i > 0 {
-			s += ", "
-		}
-		s += a.Name
+		all[i] = a.Name
 	}
-	return s
+	return strings.Join(all, ", ")
 }
 
 // boundTables takes note of the tables of a program that bound its axes, and of those whose

@@ -49,12 +49,7 @@ const (
 // of three. The slice has just as many elements; of Int4x2, half as many. Of(xs) has one
 // element and no dimension.
 func Of[T Element](data []T, shape ...int) Tensor {
-	t := view(dtypeOf[T](), bytesOf(data), shape)
-	if t.fault == noFault && int64(len(t.data)) != t.dtype.Bytes(t.elements()) {
-		t.fault = badLength
-	}
-	t.encode()
-	return t
+	return whole(dtypeOf[T](), bytesOf(data), shape)
 }
 
 // Strided is a slice as a tensor whose elements lie apart: by strides[i] elements along
@@ -105,8 +100,11 @@ func Make[T Element](shape ...int) ([]T, Tensor) {
 }
 
 // FromTile is a tensor of package tile.
-func FromTile(x tile.Tensor) Tensor {
-	t := view(x.Dtype, x.Data, x.Shape)
+func FromTile(x tile.Tensor) Tensor { return whole(x.Dtype, x.Data, x.Shape) }
+
+// whole is data as a tensor without gaps, of just as many elements.
+func whole(d tile.Dtype, data []byte, shape []int) Tensor {
+	t := view(d, data, shape)
 	if t.fault == noFault && int64(len(t.data)) != t.dtype.Bytes(t.elements()) {
 		t.fault = badLength
 	}

@@ -123,20 +123,18 @@ func (p *Program) find(ctx context.Context, out, in []Tensor, w wanted) (*varian
 			return v, nil
 		}
 	}
-	n := kind{unaligned: w.unaligned, packed: w.packed}
-	for i := range in {
-		if w.apart&(1<<i) != 0 {
-			s := in[i].normal()
-			n.rows[i] = &s
+	return p.add(ctx, out, in, w, kind{apart(in, w.apart), apart(out, w.outApart), w.unaligned, w.packed})
+}
+
+// apart are the strides of those of list whose rows lie apart.
+func apart(list []Tensor, which uint64) (rows [mostArguments]*[MaxRank]int) {
+	for i := range list {
+		if which&(1<<i) != 0 {
+			s := list[i].normal()
+			rows[i] = &s
 		}
 	}
-	for i := range out {
-		if w.outApart&(1<<i) != 0 {
-			s := out[i].normal()
-			n.outRows[i] = &s
-		}
-	}
-	return p.add(ctx, out, in, w, n)
+	return rows
 }
 
 // add compiles a variant, unless another call just did.
@@ -404,11 +402,9 @@ func (c *call) launch(ctx context.Context, v *variant) error {
 	if err := c.call(ctx, v); err != nil {
 		return err
 	}
-	if w.outs != 0 {
-		for i := range c.seenOut {
-			if w.outs&(1<<i) != 0 {
-				scatter(&c.seenOut[i], c.on.Out[i])
-			}
+	for i := range c.seenOut {
+		if w.outs&(1<<i) != 0 {
+			scatter(&c.seenOut[i], c.on.Out[i])
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package backend
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 
 	"matladder/tile"
@@ -22,12 +23,9 @@ type Adjuster interface {
 // With returns p with one key of Extra more, or with another value of it, in a map of
 // its own.
 func (p Params) With(key, value string) Params {
-	extra := map[string]string{key: value}
-	for k, v := range p.Extra {
-		if k != key {
-			extra[k] = v
-		}
-	}
+	extra := map[string]string{}
+	maps.Copy(extra, p.Extra)
+	extra[key] = value
 	p.Extra = extra
 	return p
 }

@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
-	"sync"
 
 	"matladder/problem"
 	"matladder/tile"
@@ -188,18 +187,13 @@ func newAttentionReference(ctx context.Context, p problem.Attention, in map[stri
 	}
 	x.want, x.sizes, x.spread, x.doubt = make([][]float64, n), make([][]float64, n), make([]float64, n), make([]float64, n)
 	cache := newRopeCache(p)
-	var wg sync.WaitGroup
 	workers := runtime.GOMAXPROCS(0)
-	for w := range workers {
-		wg.Go(func() {
-			turns := cache.own()
-			for i := w; i < n && ctx.Err() == nil; i += workers {
-				x.want[i], x.sizes[i], x.spread[i], x.doubt[i] = attentionRow(p, in, turns, x.rows[i])
-			}
-		})
-	}
-	wg.Wait()
-	return x, ctx.Err()
+	return x, parallel(ctx, workers, func(w, _ int) { // rows in turn, as some see more keys than others
+		turns := cache.own()
+		for i := w; i < n && ctx.Err() == nil; i += workers {
+			x.want[i], x.sizes[i], x.spread[i], x.doubt[i] = attentionRow(p, in, turns, x.rows[i])
+		}
+	})
 }
 
 // attentionRow is one row of o in float64, in two passes over the keys, with what errors

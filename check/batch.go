@@ -11,13 +11,14 @@ import (
 // newBatchReference makes a reference for each element of a batch. Together they
 // compute about as many rows as one of a single product would.
 func newBatchReference(ctx context.Context, p problem.Matmul, in map[string]tile.Tensor) (*Reference, error) {
-	r := &Reference{p: p}
+	r, single := &Reference{p: p}, p
+	single.Batch = 1
 	for e := range p.Batch {
 		one, err := elementOf(p, in, e)
 		if err != nil {
 			return nil, err
 		}
-		ops, err := operandsOf(ctx, single(p), one)
+		ops, err := operandsOf(ctx, single, one)
 		if err != nil {
 			return nil, err
 		}
@@ -28,12 +29,6 @@ func newBatchReference(ctx context.Context, p problem.Matmul, in map[string]tile
 		r.parts = append(r.parts, part)
 	}
 	return r, nil
-}
-
-// single is p without its batch.
-func single(p problem.Matmul) problem.Matmul {
-	p.Batch = 1
-	return p
 }
 
 // elementOf are the inputs of element e of a batch.

@@ -3,6 +3,7 @@ package check
 import (
 	"matladder/problem"
 	"matladder/tile"
+	"slices"
 )
 
 // plainA is the element at k, not an anchor, of the plain rows of a class, before they
@@ -166,12 +167,7 @@ func (x *pattern) groupA(k int) float64 {
 
 // isLifted reports whether the group of k has a term that lifts all sums.
 func (x *pattern) isLifted(k int) bool {
-	for _, a := range x.anchors {
-		if a.b != 0 && a.k/x.scheme.Block == k/x.scheme.Block {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(x.anchors, func(a anchor) bool { return a.b != 0 && a.k/x.scheme.Block == k/x.scheme.Block })
 }
 
 // scaleB is what b[k, j] is multiplied by.

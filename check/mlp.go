@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"strings"
-	"sync"
 
 	"matladder/problem"
 	"matladder/tile"
@@ -69,28 +67,22 @@ func newMLPReference(ctx context.Context, p problem.MLP, in map[string]tile.Tens
 	for i := range r.sums {
 		r.sums[i] = make([]mlpSums, cols)
 	}
-	var wg sync.WaitGroup
-	workers := runtime.GOMAXPROCS(0)
-	for w := range workers {
-		wg.Go(func() {
-			gate, up := make([]float64, p.K), make([]float64, p.K)
-			for j := w; j < cols && ctx.Err() == nil; j += workers {
-				in["gate"].Decode(gate, r.cols[j], p.N)
-				in["up"].Decode(up, r.cols[j], p.N)
-				if p.Scaled() {
-					scale(gate, in["gate_scale"].At(r.cols[j]))
-					scale(up, in["up_scale"].At(r.cols[j]))
-				}
-				for i, row := range x {
-					s := &r.sums[i][j]
-					s.gate, s.gateAbs = dotAbs(row, gate)
-					s.up, s.upAbs = dotAbs(row, up)
-				}
+	return r, parallel(ctx, cols, func(lo, hi int) {
+		gate, up := make([]float64, p.K), make([]float64, p.K)
+		for j := lo; j < hi && ctx.Err() == nil; j++ {
+			in["gate"].Decode(gate, r.cols[j], p.N)
+			in["up"].Decode(up, r.cols[j], p.N)
+			if p.Scaled() {
+				scale(gate, in["gate_scale"].At(r.cols[j]))
+				scale(up, in["up_scale"].At(r.cols[j]))
 			}
-		})
-	}
-	wg.Wait()
-	return r, ctx.Err()
+			for i, row := range x {
+				s := &r.sums[i][j]
+				s.gate, s.gateAbs = dotAbs(row, gate)
+				s.up, s.upAbs = dotAbs(row, up)
+			}
+		}
+	})
 }
 
 // oneOfEach are n of 0 … all-1, one in each part of as many, at places that differ; the last

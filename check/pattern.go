@@ -3,6 +3,7 @@ package check
 import (
 	"matladder/problem"
 	"matladder/tile"
+	"slices"
 )
 
 // A pattern is the inputs of an exact probe of one element of a batch.
@@ -255,12 +256,7 @@ func (x *pattern) choose(lifted, plain bool, dist string) {
 func (x *pattern) draw(word string, i int) uint64 { return mix(mix(x.start^hash(word)) + uint64(i)) }
 
 func (x *pattern) isAnchor(k int) bool {
-	for _, a := range x.anchors {
-		if a.k == k {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(x.anchors, func(a anchor) bool { return a.k == k })
 }
 
 // isSpecial reports whether row i is special; of a few rows the last is.

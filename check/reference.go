@@ -86,10 +86,7 @@ func newReference(ctx context.Context, ops operands, products int) (*Reference, 
 // sampleRows spreads the affordable number of rows over the output: one at
 // random in each of as many bands.
 func sampleRows(p problem.Matmul, products int) []int {
-	count := max(minRows, products/max(1, p.K*p.N))
-	if count >= p.M {
-		count = p.M
-	}
+	count := min(p.M, max(minRows, products/max(1, p.K*p.N)))
 	rows := make([]int, count)
 	for i := range rows {
 		lo, hi := i*p.M/count, (i+1)*p.M/count

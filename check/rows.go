@@ -69,7 +69,6 @@ func (r rowwise) Verify(ctx context.Context, _ []*tile.Program, in, outputs map[
 		return Result{}, fmt.Errorf("check: output %s is %s%v, want %s of %d rows of %d", r.name, out.Dtype, out.Shape, r.dtype, r.rows, r.cols)
 	}
 	type part struct {
-		from   int
 		worst  float64
 		wrong  string
 		errors quant.Sum

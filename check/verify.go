@@ -68,7 +68,7 @@ func (r *Reference) verify(ctx context.Context, programs []*tile.Program, in map
 		r.compareProbes(ctx, &v, b, ops.bias, out)
 	} else {
 		r.compareCells(ctx, &v, cells, b, ops.bias, out)
-		r.compareRange(ctx, &v, b, ops.bias, out)
+		r.compareRange(ctx, &v, ops.bias, out)
 	}
 	if !v.OK && v.Detail == "" {
 		v.Detail = fmt.Sprintf("error is %.3g times its bound", v.worst)
@@ -201,7 +201,7 @@ var least = map[problem.Activation]float64{problem.Relu: 0, problem.Gelu: -0.18,
 // compareRange looks for what no activation makes, NaN among it, in every row: no
 // combination of them is known, since activations are not linear. What is plausible
 // outside the sampled rows and cells passes.
-func (r *Reference) compareRange(ctx context.Context, v *verdict, b bound, bias []float64, out tile.Tensor) {
+func (r *Reference) compareRange(ctx context.Context, v *verdict, bias []float64, out tile.Tensor) {
 	row, shift := make([]float64, r.p.N), math.Sqrt(dot(bias, bias))
 	for i := range r.p.M {
 		if ctx.Err() != nil {

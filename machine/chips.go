@@ -49,12 +49,9 @@ func (f Figure) Known() bool { return f.Value > 0 }
 // scaled returns the figure and its alternatives times s.
 func (f Figure) scaled(s float64) Figure {
 	f.Value, f.Low, f.High = f.Value*s, f.Low*s, f.High*s
-	others := make([]Figure, len(f.Others))
+	f.Others = slices.Clone(f.Others)
 	for i, o := range f.Others {
-		others[i] = o.scaled(s)
-	}
-	if f.Others = others; len(others) == 0 {
-		f.Others = nil
+		f.Others[i] = o.scaled(s)
 	}
 	return f
 }
@@ -217,20 +214,12 @@ func (d Device) clone() Device {
 	for k, f := range peak {
 		d.Peak[k] = f.scaled(1)
 	}
-	d.BandwidthBytesPerSecond = d.BandwidthBytesPerSecond.scaled(1)
-	d.AttainedBytesPerSecond = d.AttainedBytesPerSecond.scaled(1)
-	d.MemoryBytes = d.MemoryBytes.scaled(1)
-	d.FastBytes = d.FastBytes.scaled(1)
-	d.FastDefaultBytes = d.FastDefaultBytes.scaled(1)
-	d.BetweenBytes = d.BetweenBytes.scaled(1)
-	d.LastLevelCacheBytes = d.LastLevelCacheBytes.scaled(1)
-	d.ClockHertz = d.ClockHertz.scaled(1)
-	d.StepOverheadSeconds = d.StepOverheadSeconds.scaled(1)
-	d.OverlapExponent = d.OverlapExponent.scaled(1)
-	d.DispatchSeconds = d.DispatchSeconds.scaled(1)
-	d.LaunchSeconds = d.LaunchSeconds.scaled(1)
-	d.LinkBytesPerSecond = d.LinkBytesPerSecond.scaled(1)
-	d.HopSeconds = d.HopSeconds.scaled(1)
+	for _, f := range []*Figure{
+		&d.BandwidthBytesPerSecond, &d.AttainedBytesPerSecond, &d.MemoryBytes, &d.FastBytes, &d.FastDefaultBytes, &d.BetweenBytes, &d.LastLevelCacheBytes,
+		&d.ClockHertz, &d.StepOverheadSeconds, &d.OverlapExponent, &d.DispatchSeconds, &d.LaunchSeconds, &d.LinkBytesPerSecond, &d.HopSeconds,
+	} {
+		*f = f.scaled(1)
+	}
 	d.Torus.Pod = slices.Clone(d.Torus.Pod)
 	return d
 }

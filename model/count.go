@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"matladder/tile"
 )
@@ -30,10 +31,8 @@ func Count(programs []*tile.Program) (Counts, error) {
 	if err != nil {
 		return c, err
 	}
-	for _, rs := range [][]*tile.Ref{b.In, b.Out} {
-		for _, r := range rs {
-			c.BytesMin += r.ArrayBytes()
-		}
+	for _, r := range slices.Concat(b.In, b.Out) {
+		c.BytesMin += r.ArrayBytes()
 	}
 	for _, p := range programs {
 		steps := p.Steps()
@@ -42,14 +41,10 @@ func Count(programs []*tile.Program) (Counts, error) {
 		for _, r := range p.Refs {
 			traffic, err := refTraffic(p, r)
 			if err != nil {
-				return c, fmt.Errorf("%s: %s: %w", p.Name, r.Name, err)
+				return c, err
 			}
 			c.BytesMoved += traffic.bytes
-			buffers := int64(1)
-			if traffic.moves > 1 {
-				buffers = 2
-			}
-			fast += buffers * r.BlockBytes()
+			fast += traffic.fastBytes(r)
 		}
 		c.FastBytes = max(c.FastBytes, fast)
 		var d dots
@@ -65,6 +60,14 @@ func Count(programs []*tile.Program) (Counts, error) {
 type traffic struct {
 	moves int64 // blocks
 	bytes int64 // inside the array
+}
+
+// fastBytes is what r takes of fast memory: a block, or two if it moves.
+func (t traffic) fastBytes(r *tile.Ref) int64 {
+	if t.moves > 1 {
+		return 2 * r.BlockBytes()
+	}
+	return r.BlockBytes()
 }
 
 func refTraffic(p *tile.Program, r *tile.Ref) (traffic, error) {

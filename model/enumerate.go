@@ -1,6 +1,9 @@
 package model
 
-import "matladder/tile"
+import (
+	"fmt"
+	"matladder/tile"
+)
 
 // maxEnumerated bounds the programs that are walked one by one.
 const maxEnumerated = 1 << 22
@@ -20,7 +23,7 @@ func countable(axes []*tile.Axis, xs ...tile.IndexExpr) bool {
 // enumerate counts a ref's traffic by walking the grid.
 func enumerate(p *tile.Program, r *tile.Ref) (traffic, error) {
 	if !countable(p.Grid, r.Index...) {
-		return traffic{}, ErrUncountable
+		return traffic{}, fmt.Errorf("%s: %s: %w", p.Name, r.Name, ErrUncountable)
 	}
 	var t traffic
 	w := tile.NewWindow(r)

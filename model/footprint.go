@@ -1,8 +1,6 @@
 package model
 
 import (
-	"fmt"
-
 	"matladder/tile"
 )
 
@@ -90,10 +88,11 @@ func FootprintOf(programs []*tile.Program) (Footprint, error) {
 			if r.Kind == tile.Scratch && whole {
 				continue // sums that go from the product to the output
 			}
-			fast, err := fastBytes(p, r)
+			traffic, err := refTraffic(p, r)
 			if err != nil {
 				return n, err
 			}
+			fast := traffic.fastBytes(r)
 			all += fast
 			if r.Kind == tile.In && largest != nil && r.Name == largest.Name {
 				last := len(r.Array) - 1
@@ -108,36 +107,19 @@ func FootprintOf(programs []*tile.Program) (Footprint, error) {
 	return n, nil
 }
 
-// fastBytes is what a ref takes of fast memory: a block, or two if it moves.
-func fastBytes(p *tile.Program, r *tile.Ref) (int64, error) {
-	t, err := refTraffic(p, r)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %s: %w", p.Name, r.Name, err)
-	}
-	if t.moves > 1 {
-		return 2 * r.BlockBytes(), nil
-	}
-	return r.BlockBytes(), nil
-}
-
 // onlyProduct is the product of a step of a program that multiplies its two inputs, of one dtype,
 // as they are; zero of others.
 func onlyProduct(p *tile.Program) (s tile.Blocks) {
 	in, others := p.RefsOf(tile.In), false
-	p.Walk(func(st *tile.Stmt) {
-		if st.Value == nil {
-			return
+	p.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) {
+		switch {
+		case e.Op != tile.OpDot:
+		case s.K > 0 || len(in) != 2 || e.Args[0].Op != tile.OpLoad || e.Args[1].Op != tile.OpLoad || in[0].Dtype != in[1].Dtype:
+			others = true
+		default:
+			from := e.Args[0].Shape
+			s = tile.Blocks{M: from[0], K: from[1], N: e.Shape[1]}
 		}
-		tile.WalkExpr(st.Value, func(e *tile.Expr) {
-			switch {
-			case e.Op != tile.OpDot:
-			case s.K > 0 || len(in) != 2 || e.Args[0].Op != tile.OpLoad || e.Args[1].Op != tile.OpLoad || in[0].Dtype != in[1].Dtype:
-				others = true
-			default:
-				from := e.Args[0].Shape
-				s = tile.Blocks{M: from[0], K: from[1], N: e.Shape[1]}
-			}
-		})
 	})
 	if others {
 		return tile.Blocks{}

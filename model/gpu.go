@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 
 	"matladder/machine"
 	"matladder/tile"
@@ -62,34 +63,30 @@ type gpuLoad struct {
 // the program would tell.
 func GPUWorkOf(p *tile.Program) (GPUWork, error) {
 	w := GPUWork{Programs: 1, Steps: 1}
-	loop := map[tile.IndexExpr]bool{}
 	at := 0
 	for i, a := range p.Grid {
 		if a.Semantics == tile.Parallel && a.Size > 1 {
 			at = i + 1
 		}
 	}
-	for i, a := range p.Grid {
-		if i < at {
-			w.grid = append(w.grid, a)
-			w.Programs *= int64(a.Size)
-			continue
-		}
-		loop[a] = true
+	w.grid = p.Grid[:at]
+	for _, a := range w.grid {
+		w.Programs *= int64(a.Size)
+	}
+	for _, a := range p.Grid[at:] {
 		w.Steps *= int64(a.Size)
 	}
 	for _, r := range p.Refs {
-		w.LeastBytes += arrayBytes(r)
+		if r.Kind != tile.Scratch {
+			w.LeastBytes += r.ArrayBytes()
+		}
 		if r.Kind != tile.In && r.Kind != tile.Out {
 			continue
 		}
 		if !tile.TableFree(r.Index...) {
 			return w, fmt.Errorf("%s: %s: %w", p.Name, r.Name, ErrUncountable)
 		}
-		block, moves := r.BlockBytes(), false
-		for _, x := range r.Index {
-			tile.WalkIndex(x, func(x tile.IndexExpr) { moves = moves || loop[x] })
-		}
+		block, moves := r.BlockBytes(), slices.ContainsFunc(p.Grid[at:], r.DependsOn)
 		switch {
 		case r.Kind == tile.Out:
 			w.OutBytes += block
@@ -125,13 +122,6 @@ func GPUWorkOf(p *tile.Program) (GPUWork, error) {
 
 // padded is the dimension of a block as a GPU computes it: a power of two.
 func padded(n int) int64 { return int64(max(16, 1<<bits.Len(uint(n-1)))) }
-
-func arrayBytes(r *tile.Ref) int64 {
-	if r.Kind == tile.In || r.Kind == tile.Out || r.Kind == tile.Table {
-		return r.ArrayBytes()
-	}
-	return 0
-}
 
 // revised reports whether a body adds to an output.
 func revised(p *tile.Program, r *tile.Ref) (yes bool) {
@@ -314,8 +304,7 @@ func hopper(d machine.Device) bool {
 // memoryBytes is what main memory moves: every array once if the inputs stay in the
 // L2 cache, else what each wave of blocks reads, once a wave, and the outputs.
 func (w GPUWork) memoryBytes(slots int64, group int, cache float64) int64 {
-	var out, in int64
-	out = w.OutBytes * w.Programs
+	out, in := w.OutBytes*w.Programs, int64(0)
 	for _, l := range w.loads {
 		in += l.bytes
 	}
@@ -361,10 +350,8 @@ type gpuProgram struct {
 }
 
 func (p gpuProgram) ProgramID(a *tile.Axis) int {
-	for i, x := range p.axes {
-		if x == a {
-			return p.ids[i]
-		}
+	if i := slices.Index(p.axes, a); i >= 0 {
+		return p.ids[i]
 	}
 	return 0
 }

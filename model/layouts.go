@@ -55,7 +55,7 @@ func Layouts(d machine.Device, sides []int, names []string, wanted func(mesh.Mes
 	most := max(1, d.DevicesPerChip)
 	ways := make([][][]int, len(sides)+1) // factors of each dimension, and of a chip's devices
 	for i, side := range append(slices.Clone(sides), most) {
-		ways[i] = ordered(side, len(names))
+		ways[i] = splits(slices.Repeat(mesh.Mesh{{Size: side}}, len(names)), side)
 	}
 	chosen := make([][]int, len(ways))
 	var each func(dim int)
@@ -89,22 +89,6 @@ func Layouts(d machine.Device, sides []int, names []string, wanted func(mesh.Mes
 		found(m, p)
 	}
 	each(0)
-}
-
-// ordered are the ways to write n as a product of so many factors, in order.
-func ordered(n, factors int) [][]int {
-	if factors == 1 {
-		return [][]int{{n}}
-	}
-	var list [][]int
-	for f := 1; f <= n; f++ {
-		if n%f == 0 {
-			for _, rest := range ordered(n/f, factors-1) {
-				list = append(list, append([]int{f}, rest...))
-			}
-		}
-	}
-	return list
 }
 
 // Bandwidth is what a device can send along axes together, in bytes a second: all that the

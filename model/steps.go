@@ -55,7 +55,7 @@ func WorkOf(p *tile.Program, resident ...Resident) (Work, error) {
 	for _, r := range p.Refs {
 		t, err := refTraffic(p, r)
 		if err != nil {
-			return w, fmt.Errorf("%s: %s: %w", p.Name, r.Name, err)
+			return w, err
 		}
 		if at := slices.IndexFunc(resident, func(n Resident) bool { return n.Name == r.Name }); at >= 0 && r.Kind == tile.In {
 			w.Bytes += r.ArrayBytes()
@@ -117,21 +117,9 @@ func blockBytes(r *tile.Ref, env tile.Env) int64 {
 // shareOf is the part of a grid in which a condition holds. Only the axes that it
 // names are walked.
 func shareOf(grid []*tile.Axis, c tile.Cond) (float64, error) {
-	named := map[*tile.Axis]bool{}
-	for _, x := range tile.Compared(c) {
-		tile.WalkIndex(x, func(x tile.IndexExpr) {
-			if a, ok := x.(*tile.Axis); ok {
-				named[a] = true
-			}
-		})
-	}
-	var axes []*tile.Axis
-	for _, a := range grid {
-		if named[a] {
-			axes = append(axes, a)
-		}
-	}
-	if !countable(axes, tile.Compared(c)...) {
+	compared := tile.Compared(c)
+	axes := slices.DeleteFunc(slices.Clone(grid), func(a *tile.Axis) bool { return !tile.DependsOn(compared, a) })
+	if !countable(axes, compared...) {
 		return 0, ErrUncountable
 	}
 	holds, all := 0, 0

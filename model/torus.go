@@ -53,12 +53,9 @@ func Place(m mesh.Mesh, d machine.Device) (Placement, error) {
 		return Placement{}, fmt.Errorf("mesh %s has %d devices, and a pod of %s has %d", m, m.Devices(), d.CommonName(), most)
 	}
 	// The last axis, which changes fastest, has the devices of a chip, as runtimes number them.
-	var best Placement
-	for _, whole := range []bool{true, false} { // parts of dimensions only where it must be
-		if best.mesh != nil {
-			break
-		}
-		best = placeBy(m, d, whole)
+	best := placeBy(m, d, true)
+	if best.mesh == nil { // parts of dimensions only where it must be
+		best = placeBy(m, d, false)
 	}
 	if best.mesh == nil {
 		return Placement{}, fmt.Errorf("mesh %s does not fit the topology of %s: no slice of a pod has %d devices", m, d.CommonName(), m.Devices())

@@ -117,34 +117,29 @@ func parseEnd(s string) (n int, ok bool) {
 
 // options are the words of p, in one order.
 func (p Attention) options() string {
-	var words []string
-	add := func(is bool, word string) {
-		if is {
-			words = append(words, word)
-		}
-	}
+	var words optionList
 	end := func(n int) string {
 		if n < 0 {
 			return "-"
 		}
 		return strconv.Itoa(n)
 	}
-	add(p.Causal, "causal")
-	add(p.AtEnd, "end")
-	add(p.Window, "window"+end(p.Left)+","+end(p.Right))
-	add(p.SoftCap > 0, "cap"+strconv.FormatFloat(p.SoftCap, 'g', -1, 64))
-	add(p.Bias, "bias")
-	add(p.Sinks, "sinks")
-	add(p.Segments, "segments")
-	add(p.Lengths, "lengths")
+	words.add(p.Causal, "causal")
+	words.add(p.AtEnd, "end")
+	words.add(p.Window, "window"+end(p.Left)+","+end(p.Right))
+	words.add(p.SoftCap > 0, "cap"+strconv.FormatFloat(p.SoftCap, 'g', -1, 64))
+	words.add(p.Bias, "bias")
+	words.add(p.Sinks, "sinks")
+	words.add(p.Segments, "segments")
+	words.add(p.Lengths, "lengths")
 	if p.Pages > 0 {
-		add(true, fmt.Sprintf("pages%dx%d", p.PageSize, p.Pages))
+		words.add(true, fmt.Sprintf("pages%dx%d", p.PageSize, p.Pages))
 	} else {
-		add(p.PageSize > 0, fmt.Sprintf("pages%d", p.PageSize))
+		words.add(p.PageSize > 0, fmt.Sprintf("pages%d", p.PageSize))
 	}
-	add(p.Rope != TurnedNone, string(p.Rope))
-	add(p.Rotation != Rotation{}, p.Rotation.options())
-	return strings.Join(words, "+")
+	words.add(p.Rope != TurnedNone, string(p.Rope))
+	words.add(p.Rotation != Rotation{}, p.Rotation.options())
+	return words.String()
 }
 
 // Family is AttentionFamily.

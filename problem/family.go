@@ -136,20 +136,22 @@ func (f *Family) ParseSizes(text string) (Sizes, error) {
 }
 
 // Form is the names of the sizes that have no default as they are joined: m×k×n.
-func (f *Family) Form() string {
-	var names []string
-	for _, s := range f.Sizes[:f.required()] {
-		names = append(names, s.Name)
+func (f *Family) Form() string { return strings.Join(sizeNames(f.Sizes[:f.required()]), "×") }
+
+func sizeNames(sizes []Size) []string {
+	names := make([]string, len(sizes))
+	for i, s := range sizes {
+		names[i] = s.Name
 	}
-	return strings.Join(names, "×")
+	return names
 }
 
 func (f *Family) example() string {
-	var numbers []string
-	for i := range f.required() {
-		numbers = append(numbers, strconv.Itoa(512<<i))
+	numbers := make([]int, f.required())
+	for i := range numbers {
+		numbers[i] = 512 << i
 	}
-	return strings.Join(numbers, "x")
+	return joined(numbers)
 }
 
 // ParseShape reads sizes as rows of results spell them: m=512,k=512,n=512. Those with a
@@ -170,7 +172,7 @@ func (f *Family) named(parts []string) (Sizes, error) {
 		i, known := f.Index(name)
 		switch {
 		case !ok || !known:
-			return s, fmt.Errorf("%q: want name=number of %s", part, f.names())
+			return s, fmt.Errorf("%q: want name=number of %s", part, strings.Join(sizeNames(f.Sizes), ", "))
 		case given[i]:
 			return s, fmt.Errorf("%s is given twice", name)
 		}
@@ -186,14 +188,6 @@ func (f *Family) named(parts []string) (Sizes, error) {
 		}
 	}
 	return s, nil
-}
-
-func (f *Family) names() string {
-	var names []string
-	for _, s := range f.Sizes {
-		names = append(names, s.Name)
-	}
-	return strings.Join(names, ", ")
 }
 
 // Shape spells sizes as rows of results have them; those that are their default are left
@@ -223,13 +217,7 @@ func (f *Family) Short(s Sizes) string {
 }
 
 // Joined are the sizes without a default joined by x: 512x512x512.
-func (f *Family) Joined(s Sizes) string {
-	var numbers []string
-	for _, size := range s[:f.required()] {
-		numbers = append(numbers, strconv.Itoa(size))
-	}
-	return strings.Join(numbers, "x")
-}
+func (f *Family) Joined(s Sizes) string { return joined(f.Required(s)) }
 
 // Batch is the size that counts equal problems at once; 1 where the family has none.
 func (f *Family) Batch(s Sizes) int {

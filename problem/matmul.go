@@ -47,12 +47,7 @@ func (p Matmul) Bytes() int64 {
 }
 
 // Shape is m×k×n written with x, or m alone if the three are equal.
-func (p Matmul) Shape() string {
-	if p.M == p.K && p.K == p.N {
-		return fmt.Sprint(p.M)
-	}
-	return fmt.Sprintf("%dx%dx%d", p.M, p.K, p.N)
-}
+func (p Matmul) Shape() string { return short(p.M, p.K, p.N) }
 
 func (p Matmul) String() string {
 	if p.Batch > 1 {
@@ -63,17 +58,11 @@ func (p Matmul) String() string {
 
 // Validate returns an error if the problem makes no sense on any machine.
 func (p Matmul) Validate() error {
-	flops := 2.0 * 16 // leaves room for bytes and for sums of several arrays
-	for _, d := range []struct {
-		name string
-		size int
-	}{{"batch", p.Batch}, {"m", p.M}, {"k", p.K}, {"n", p.N}} {
-		if d.size < 1 {
-			return fmt.Errorf("%s = %d: a size must be at least 1", d.name, d.size)
-		}
-		flops *= float64(d.size)
+	if err := positive(dim{"batch", p.Batch}, dim{"m", p.M}, dim{"k", p.K}, dim{"n", p.N}); err != nil {
+		return err
 	}
-	if flops > math.MaxInt64 {
+	// 16 times as much leaves room for bytes and for sums of several arrays.
+	if 16*2*float64(p.Batch)*float64(p.M)*float64(p.K)*float64(p.N) > math.MaxInt64 {
 		return fmt.Errorf("size %dx%dx%dx%d overflows: its FLOPs do not fit 64 bits", p.Batch, p.M, p.K, p.N)
 	}
 	a, b := p.Factors()

@@ -97,19 +97,12 @@ func (p *Norm) read(word string) (err error) {
 
 // options are the words of p, in one order; the dtype of o has a place of its own.
 func (p Norm) options() string {
-	var words []string
-	for _, w := range []struct {
-		is   bool
-		word string
-	}{
-		{p.RMS, "rms"}, {p.Offset, "offset"}, {p.Residual, "residual"},
-		{p.Epsilon != 0, "eps" + strconv.FormatFloat(p.Epsilon, 'g', -1, 64)},
-	} {
-		if w.is {
-			words = append(words, w.word)
-		}
-	}
-	return strings.Join(words, "+")
+	var words optionList
+	words.add(p.RMS, "rms")
+	words.add(p.Offset, "offset")
+	words.add(p.Residual, "residual")
+	words.add(p.Epsilon != 0, "eps"+strconv.FormatFloat(p.Epsilon, 'g', -1, 64))
+	return words.String()
 }
 
 // Eps is what is added under the root.

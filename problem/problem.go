@@ -10,6 +10,7 @@ package problem
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -90,11 +91,7 @@ func Words(p Problem) []string { return p.Asked().words() }
 
 // Title is p.String() with Words.
 func Title(p Problem) string {
-	s := p.String()
-	for _, word := range Words(p) {
-		s += " " + word
-	}
-	return s
+	return strings.Join(append([]string{p.String()}, Words(p)...), " ")
 }
 
 // Asked is everything of a problem but its sizes. Families use what they need of it; it
@@ -169,14 +166,16 @@ func positive(dims ...dim) error {
 
 // short is one number if all sizes are equal, else all joined by x.
 func short(sizes ...int) string {
-	var parts []string
-	same := true
-	for _, n := range sizes {
-		parts = append(parts, strconv.Itoa(n))
-		same = same && n == sizes[0]
+	if !slices.ContainsFunc(sizes, func(n int) bool { return n != sizes[0] }) {
+		return strconv.Itoa(sizes[0])
 	}
-	if same {
-		return parts[0]
+	return joined(sizes)
+}
+
+func joined(sizes []int) string {
+	numbers := make([]string, len(sizes))
+	for i, n := range sizes {
+		numbers[i] = strconv.Itoa(n)
 	}
-	return strings.Join(parts, "x")
+	return strings.Join(numbers, "x")
 }

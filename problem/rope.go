@@ -147,19 +147,14 @@ func (p *Rotation) read(word string) error {
 
 // options are the words of p, in one order.
 func (p Rotation) options() string {
-	var words []string
-	add := func(is bool, word string) {
-		if is {
-			words = append(words, word)
-		}
-	}
-	add(p.Interleaved, "interleaved")
-	add(p.Rotary > 0, "rotary"+strconv.Itoa(p.Rotary))
-	add(p.At > 0, "at"+strconv.Itoa(p.At))
-	add(p.Base != 0, "base"+strconv.FormatFloat(p.Base, 'f', -1, 64))
-	add(p.Scaling == Llama3, string(Llama3))
-	add(p.Scaling == YaRN, fmt.Sprintf("%s%d,%d", YaRN, p.Longer, p.Context))
-	return strings.Join(words, "+")
+	var words optionList
+	words.add(p.Interleaved, "interleaved")
+	words.add(p.Rotary > 0, "rotary"+strconv.Itoa(p.Rotary))
+	words.add(p.At > 0, "at"+strconv.Itoa(p.At))
+	words.add(p.Base != 0, "base"+strconv.FormatFloat(p.Base, 'f', -1, 64))
+	words.add(p.Scaling == Llama3, string(Llama3))
+	words.add(p.Scaling == YaRN, fmt.Sprintf("%s%d,%d", YaRN, p.Longer, p.Context))
+	return words.String()
 }
 
 // Turned is how many columns of a row are turned.

@@ -90,3 +90,14 @@ func floats(dtypes ...tile.Dtype) error {
 	}
 	return nil
 }
+
+// optionList are words that spell a problem, each added where it says something.
+type optionList []string
+
+func (l *optionList) add(is bool, word string) {
+	if is {
+		*l = append(*l, word)
+	}
+}
+
+func (l optionList) String() string { return strings.Join(l, "+") }

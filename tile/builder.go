@@ -1,6 +1,9 @@
 package tile
 
-import "errors"
+import (
+	"errors"
+	"slices"
+)
 
 // maxErrors bounds how many mistakes one program reports.
 const maxErrors = 10
@@ -22,9 +25,7 @@ func New(name string) *Builder {
 // Axis adds an axis of size programs to the grid; the axis added last is the
 // fastest.
 func (t *Builder) Axis(name string, size int, s Semantics) *Axis {
-	a := &Axis{Name: name, Size: size, Semantics: s, pos: callerPos()}
-	t.program.Grid = append(t.program.Grid, a)
-	return a
+	return t.BoundedAxis(name, size, s, nil)
 }
 
 // BoundedAxis adds an axis along which as many programs run as an element of a
@@ -50,9 +51,7 @@ func (t *Builder) Out(name string, d Dtype, array ArrayShape, spec BlockSpec) *R
 func arrayRef(name string, kind RefKind, d Dtype, array ArrayShape, spec BlockSpec) *Ref {
 	if spec.main { // one block, that nobody brings
 		spec = Block(array...)
-		for range array {
-			spec.Index = append(spec.Index, Const(0))
-		}
+		spec.Index = slices.Repeat([]IndexExpr{Const(0)}, len(array))
 		spec.main = true
 	}
 	return &Ref{Name: name, Kind: kind, Dtype: d, Array: array, Block: spec.Shape, Index: spec.Index, Steps: spec.Steps, Main: spec.main, Buffers: spec.buffers}
@@ -83,18 +82,7 @@ func (t *Builder) Fill(r *Ref, x float64) {
 }
 
 // Store sets r to v, whose dtype must be r's and whose shape must broadcast to r's.
-func (t *Builder) Store(r *Ref, v Value) {
-	e := v.value()
-	if e.err == nil {
-		if e.Dtype == InvalidDtype {
-			e = typed(e, r.Dtype)
-		}
-		if e.Dtype != r.Dtype {
-			e = failed("store: %s is %s, the value %s: cast it", r.Name, r.Dtype, e.Dtype)
-		}
-	}
-	t.write(Store, r, Broadcast(e, r.Shape()...))
-}
+func (t *Builder) Store(r *Ref, v Value) { t.put(Store, r, v.value()) }
 
 // StoreRows is Store of rows from … to-1 alone, counted along the first dimension
 // of r.Shape(); the others keep what they hold. What of from … to-1 is no row of
@@ -109,17 +97,23 @@ func (t *Builder) StoreRows(r *Ref, from, to IndexExpr, v Value) {
 
 // Accumulate adds v to r. The sum is taken in v's dtype and rounded to r's:
 // v is of r's dtype, or a float32 added to a narrower float.
-func (t *Builder) Accumulate(r *Ref, v Value) {
-	e := v.value()
-	if e.err == nil {
-		if e.Dtype == InvalidDtype {
-			e = typed(e, r.Dtype)
-		}
-		if e.Dtype != r.Dtype && !(e.Dtype == Float32 && r.Dtype.IsFloat()) {
-			e = failed("accumulate: %s is %s, the value %s: cast it", r.Name, r.Dtype, e.Dtype)
-		}
+func (t *Builder) Accumulate(r *Ref, v Value) { t.put(Accumulate, r, v.value()) }
+
+// put is Store or Accumulate.
+func (t *Builder) put(kind StmtKind, r *Ref, e *Expr) {
+	if e.err == nil && e.Dtype == InvalidDtype {
+		e = typed(e, r.Dtype)
 	}
-	t.write(Accumulate, r, Broadcast(e, r.Shape()...))
+	if e.err == nil && !kind.takes(e.Dtype, r.Dtype) {
+		e = failed("%s: %s is %s, the value %s: cast it", kind, r.Name, r.Dtype, e.Dtype)
+	}
+	t.write(kind, r, Broadcast(e, r.Shape()...))
+}
+
+// takes reports whether a Store or Accumulate into a ref of dtype to may have a value of dtype
+// from.
+func (k StmtKind) takes(from, to Dtype) bool {
+	return from == to || k == Accumulate && from == Float32 && to.IsFloat()
 }
 
 func (t *Builder) write(kind StmtKind, r *Ref, e *Expr) {
@@ -127,24 +121,22 @@ func (t *Builder) write(kind StmtKind, r *Ref, e *Expr) {
 		t.fail(e.err)
 		return
 	}
-	*t.body = append(*t.body, &Stmt{Kind: kind, Ref: r, Value: e, Pos: callerPos()})
+	t.add(&Stmt{Kind: kind, Ref: r, Value: e})
 }
 
 // When runs what body adds only in the programs where c holds.
 func (t *Builder) When(c Cond, body func()) {
-	s := &Stmt{Kind: When, Cond: c, Pos: callerPos()}
-	t.nest(s, body)
+	t.nest(&Stmt{Kind: When, Cond: c}, body)
 }
 
 // Loop repeats what body adds for its variable = 0 … n-1, inside each program.
 func (t *Builder) Loop(name string, n int, body func(*Axis)) {
 	a := &Axis{Name: name, Size: n, Semantics: Arbitrary, Loop: true, pos: callerPos()}
-	s := &Stmt{Kind: Loop, Axis: a, Pos: a.pos}
-	t.nest(s, func() { body(a) })
+	t.nest(&Stmt{Kind: Loop, Axis: a}, func() { body(a) })
 }
 
 func (t *Builder) nest(s *Stmt, body func()) {
-	*t.body = append(*t.body, s)
+	t.add(s)
 	outer := t.body
 	t.body = &s.Body
 	body()

@@ -19,9 +19,9 @@ const (
 	GE
 )
 
-func (c Comparison) String() string {
-	return [...]string{"==", "!=", "<", "<=", ">", ">="}[c]
-}
+var comparisons = [...]string{"==", "!=", "<", "<=", ">", ">="}
+
+func (c Comparison) String() string { return comparisons[c] }
 
 // Holds reports whether x c y.
 func (c Comparison) Holds(x, y float64) bool {

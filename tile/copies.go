@@ -1,5 +1,7 @@
 package tile
 
+import "slices"
+
 // SemaphoreKind is what a semaphore counts.
 type SemaphoreKind uint8
 
@@ -42,15 +44,7 @@ type Part struct {
 func (r *Ref) Part(spec BlockSpec) Part { return Part{r, spec} }
 
 // Shape returns the shape of what is copied: the block without its squeezed dimensions.
-func (p Part) Shape() []int {
-	s := make([]int, 0, len(p.BlockSpec.Shape))
-	for _, d := range p.BlockSpec.Shape {
-		if d != Squeezed {
-			s = append(s, d)
-		}
-	}
-	return s
-}
+func (p Part) Shape() []int { return unsqueezed(p.BlockSpec.Shape) }
 
 // Bytes returns those of one block.
 func (p Part) Bytes() int64 { return p.Ref.Dtype.Bytes(Elements(p.Shape())) }
@@ -164,23 +158,17 @@ func (t *Builder) add(s *Stmt) {
 }
 
 // Devices returns how many devices run the program: 1 without a mesh.
-func (p *Program) Devices() int {
-	n := 1
-	for _, a := range p.Mesh {
-		n *= a.Size
-	}
-	return n
-}
+func (p *Program) Devices() int { return int(Elements(sizes(p.Mesh))) }
 
 // Coordinates are those of a device along the axes of the mesh, the last one fastest.
-func (p *Program) Coordinates(device int) []int { return unravel(device, meshSizes(p.Mesh)) }
+func (p *Program) Coordinates(device int) []int { return unravel(device, sizes(p.Mesh)) }
 
-func meshSizes(mesh []*Axis) []int {
-	sizes := make([]int, len(mesh))
-	for i, a := range mesh {
-		sizes[i] = a.Size
+func sizes(axes []*Axis) []int {
+	n := make([]int, len(axes))
+	for i, a := range axes {
+		n[i] = a.Size
 	}
-	return sizes
+	return n
 }
 
 // DeviceAt is the number of the device at a coordinate along an axis of the mesh, otherwise
@@ -199,28 +187,18 @@ func (p *Program) DeviceAt(device int, along *Axis, at int) int {
 // CopiesItself reports whether the program moves data by statements of its own, which not
 // every machine can.
 func (p *Program) CopiesItself() bool {
-	if len(p.Mesh) > 0 || len(p.Semaphores) > 0 {
-		return true
-	}
-	for _, r := range p.Refs {
-		if r.Main {
-			return true
-		}
-	}
-	return false
+	return len(p.Mesh) > 0 || len(p.Semaphores) > 0 || slices.ContainsFunc(p.Refs, func(r *Ref) bool { return r.Main })
 }
 
 // Copied are the refs that copies are from or to.
 func (p *Program) Copied() []*Ref {
 	var refs []*Ref
-	seen := map[*Ref]bool{}
 	p.Walk(func(s *Stmt) {
-		if s == nil || s.Copy == nil {
+		if s.Copy == nil {
 			return
 		}
 		for _, r := range []*Ref{s.Copy.From.Ref, s.Copy.To.Ref} {
-			if r != nil && !seen[r] {
-				seen[r] = true
+			if r != nil && !slices.Contains(refs, r) {
 				refs = append(refs, r)
 			}
 		}

@@ -225,9 +225,6 @@ func (d *decoder) index(x *jsonIndex) IndexExpr {
 	return Const(0)
 }
 
-// comparisons are the spellings of the constants EQ to GE, in order.
-var comparisons = []string{EQ.String(), NE.String(), LT.String(), LE.String(), GT.String(), GE.String()}
-
 func (d *decoder) cond(c *jsonCond) Cond {
 	parts := func(list []jsonCond) []Cond {
 		var cs []Cond
@@ -240,7 +237,7 @@ func (d *decoder) cond(c *jsonCond) Cond {
 	case c == nil:
 		return nil
 	case c.Test != "":
-		return TestCond{Comparison(word(d, "comparison", c.Test, comparisons...)), d.index(c.X), d.index(c.Y)}
+		return TestCond{Comparison(word(d, "comparison", c.Test, comparisons[:]...)), d.index(c.X), d.index(c.Y)}
 	case c.All != nil:
 		return AllCond(parts(*c.All))
 	case c.Any != nil:
@@ -267,7 +264,7 @@ func (d *decoder) value(v jsonValue) *Expr {
 		out.Value = float64(*v.Number)
 	}
 	if v.Compare != "" {
-		out.Cmp = Comparison(word(d, "comparison", v.Compare, comparisons...))
+		out.Cmp = Comparison(word(d, "comparison", v.Compare, comparisons[:]...))
 	}
 	if v.Precision != "" {
 		out.Precision = Precision(word(d, "precision", v.Precision, Default.String(), Highest.String()))
@@ -285,9 +282,7 @@ func (d *decoder) value(v jsonValue) *Expr {
 func (d *decoder) body(body []jsonStmt) []*Stmt {
 	var out []*Stmt
 	for _, s := range body {
-		kinds := []string{Fill.String(), Store.String(), Accumulate.String(), When.String(), Loop.String(),
-			Start.String(), Wait.String(), WaitSent.String(), Tell.String(), Await.String()}
-		x := &Stmt{Kind: StmtKind(word(d, "statement", s.Do, kinds...)), From: d.index(s.From), To: d.index(s.To), Cond: d.cond(s.If), Pos: d.pos(s.At)}
+		x := &Stmt{Kind: StmtKind(word(d, "statement", s.Do, stmtKinds[:]...)), From: d.index(s.From), To: d.index(s.To), Cond: d.cond(s.If), Pos: d.pos(s.At)}
 		if s.Ref != "" {
 			x.Ref = d.ref(s.Ref)
 		}

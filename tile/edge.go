@@ -1,5 +1,7 @@
 package tile
 
+import "slices"
+
 // Edge is the end of an array that may lie inside one dimension of an
 // expression: some of the coordinates From … To-1 there may be padding.
 //
@@ -137,7 +139,7 @@ func (s edgeSets) equal(t edgeSets) bool {
 	}
 	for d, edges := range s {
 		for _, e := range edges {
-			if !hasEdge(t.of(d), e) {
+			if !slices.Contains(t.of(d), e) {
 				return false
 			}
 		}
@@ -186,7 +188,7 @@ func (s edgeSets) size() int {
 func unionEdges(a, b []Edge) []Edge {
 	out := a[:len(a):len(a)]
 	for _, e := range b {
-		if !hasEdge(out, e) {
+		if !slices.Contains(out, e) {
 			out = append(out, e)
 		}
 	}
@@ -195,28 +197,16 @@ func unionEdges(a, b []Edge) []Edge {
 
 // covered reports whether one of edges pads whatever e pads, as surely.
 func covered(e Edge, edges []Edge) bool {
-	for _, by := range edges {
-		if by == e || by.alike(e) && by.From <= e.From && by.To >= e.To && (e.Maybe || !by.Maybe) {
-			return true
-		}
-	}
-	return false
-}
-
-func hasEdge(edges []Edge, e Edge) bool {
-	for _, have := range edges {
-		if have == e {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(edges, func(by Edge) bool {
+		return by == e || by.alike(e) && by.From <= e.From && by.To >= e.To && (e.Maybe || !by.Maybe)
+	})
 }
 
 // mapEdges applies f and merges edges that become equal or can no longer reach.
 func mapEdges(edges []Edge, f func(Edge) Edge) []Edge {
 	var out []Edge
 	for _, e := range edges {
-		if e = f(e); e.reaches() && !hasEdge(out, e) {
+		if e = f(e); e.reaches() && !slices.Contains(out, e) {
 			out = append(out, e)
 		}
 	}

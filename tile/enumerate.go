@@ -3,6 +3,7 @@ package tile
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 )
 
@@ -19,10 +20,8 @@ type Point struct {
 
 // ProgramID implements Env.
 func (c *Point) ProgramID(a *Axis) int {
-	for i, b := range c.axes {
-		if a == b {
-			return c.at[i]
-		}
+	if i := slices.Index(c.axes, a); i >= 0 {
+		return c.at[i]
 	}
 	return 0
 }
@@ -42,10 +41,8 @@ func Points(axes []*Axis) iter.Seq[*Point] {
 
 // ranges fixes the axes of the point and leaves all others open.
 func (c *Point) ranges(a *Axis) interval {
-	for i, b := range c.axes {
-		if a == b {
-			return point(c.at[i])
-		}
+	if slices.Contains(c.axes, a) {
+		return point(c.ProgramID(a))
 	}
 	return everyID(a)
 }
@@ -93,11 +90,8 @@ func wholeAxis(a *Axis) int { return a.Size }
 func axesIn(among []*Axis, xs ...IndexExpr) []*Axis {
 	var out []*Axis
 	for _, a := range among {
-		for _, x := range xs {
-			if a.Size > 1 && dependsOn(x, func(b *Axis) bool { return a == b }) {
-				out = append(out, a)
-				break
-			}
+		if a.Size > 1 && DependsOn(xs, a) {
+			out = append(out, a)
 		}
 	}
 	return out

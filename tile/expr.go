@@ -1,6 +1,9 @@
 package tile
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Op is what an expression computes.
 type Op uint8
@@ -282,10 +285,10 @@ func reduce(op Op, x *Expr, dim int) *Expr {
 // 1 in x.
 func Broadcast(x Value, shape ...int) *Expr {
 	e := x.value()
-	if e.err != nil || equalInts(e.Shape, shape) {
+	if e.err != nil || slices.Equal(e.Shape, shape) {
 		return e
 	}
-	if s, ok := broadcastShape(e.Shape, shape); !ok || !equalInts(s, shape) {
+	if s, ok := broadcastShape(e.Shape, shape); !ok || !slices.Equal(s, shape) {
 		return failed("broadcast: [%s] does not fit [%s]", shapeString(e.Shape), shapeString(shape))
 	}
 	return newExpr(&Expr{Op: OpBroadcast, Args: []*Expr{e}, Dtype: e.Dtype, Shape: shape})
@@ -322,7 +325,7 @@ func Concat(dim int, xs ...Value) *Expr {
 		} else {
 			want := append([]int(nil), e.Shape...)
 			want[dim] = x.Shape[dim]
-			if x.Dtype != e.Dtype || len(want) != len(x.Shape) || !equalInts(want, x.Shape) {
+			if x.Dtype != e.Dtype || !slices.Equal(want, x.Shape) {
 				return failed("concat: %s[%s] does not continue %s[%s]", x.Dtype, shapeString(x.Shape), e.Dtype, shapeString(e.Shape))
 			}
 			e.Shape[dim] += x.Shape[dim]

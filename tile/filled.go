@@ -1,5 +1,7 @@
 package tile
 
+import "slices"
+
 // fillState follows one ref through the body, in the programs that ids
 // describes: is it filled (by Fill or Store) before it is read?
 type fillState struct {
@@ -25,10 +27,8 @@ func (f *fillState) walk(body []*Stmt, filled bool) bool {
 		case Loop:
 			filled = f.loop(s, filled)
 		case Fill, Store, Accumulate:
-			if s.Kind == Accumulate && s.Ref == f.ref || Loads(s.Value, f.ref) {
-				if !filled && f.early == nil {
-					f.early = s
-				}
+			if !filled && f.early == nil && s.reads(f.ref) {
+				f.early = s
 			}
 			filled = filled || s.Ref == f.ref && s.Kind != Accumulate && f.whole(s)
 		}
@@ -51,20 +51,10 @@ func (f *fillState) whole(s *Stmt) bool {
 func (f *fillState) loop(s *Stmt, filled bool) bool {
 	outer := f.ids
 	defer func() { f.ids = outer }()
-	f.ids = func(a *Axis) interval {
-		if a == s.Axis {
-			return point(0)
-		}
-		return outer(a)
-	}
+	f.ids = outer.but(s.Axis, point(0))
 	filled = f.walk(s.Body, filled)
 	if s.Axis.Size > 1 {
-		f.ids = func(a *Axis) interval {
-			if a == s.Axis {
-				return interval{1, a.Size - 1, true}
-			}
-			return outer(a)
-		}
+		f.ids = outer.but(s.Axis, interval{1, s.Axis.Size - 1, true})
 		filled = f.walk(s.Body, filled)
 	}
 	return filled
@@ -98,14 +88,9 @@ func (p *Program) carried(r *Ref, trust truth) (level int, early *Stmt) {
 // startOf is the ranges of the programs in which the axes from level on are at
 // their start.
 func (p *Program) startOf(level int) ranges {
-	if level == len(p.Grid) {
-		return everyID
-	}
 	return func(a *Axis) interval {
-		for _, b := range p.Grid[level:] {
-			if a == b {
-				return point(0)
-			}
+		if slices.Contains(p.Grid[level:], a) {
+			return point(0)
 		}
 		return everyID(a)
 	}
@@ -115,9 +100,12 @@ func (p *Program) startOf(level int) ranges {
 func (p *Program) firstRead(r *Ref) *Stmt {
 	var first *Stmt
 	p.Walk(func(s *Stmt) {
-		if first == nil && s.Value != nil && (s.Kind == Accumulate && s.Ref == r || Loads(s.Value, r)) {
+		if first == nil && s.Value != nil && s.reads(r) {
 			first = s
 		}
 	})
 	return first
 }
+
+// reads reports whether a statement with a value reads r.
+func (s *Stmt) reads(r *Ref) bool { return s.Kind == Accumulate && s.Ref == r || Loads(s.Value, r) }

@@ -1,6 +1,9 @@
 package tile
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // IndexExpr is an integer that depends on program ids, loop variables and
 // scalar tables alone: a Const, *Axis, Sum, Product, Quotient, Remainder,
@@ -255,12 +258,11 @@ func WalkIndex(x IndexExpr, f func(IndexExpr)) {
 }
 
 // DependsOn reports whether the block of r changes along an axis of the grid.
-func (r *Ref) DependsOn(a *Axis) bool {
-	found := false
-	for _, x := range r.Index {
-		WalkIndex(x, func(x IndexExpr) { found = found || x == IndexExpr(a) })
-	}
-	return found
+func (r *Ref) DependsOn(a *Axis) bool { return DependsOn(r.Index, a) }
+
+// DependsOn reports whether one of xs changes along an axis.
+func DependsOn(xs []IndexExpr, a *Axis) bool {
+	return slices.ContainsFunc(xs, func(x IndexExpr) bool { return dependsOn(x, func(b *Axis) bool { return a == b }) })
 }
 
 // TableFree reports whether no x looks up a table, so that its value follows from

@@ -17,6 +17,16 @@ type ranges func(*Axis) interval
 // everyID is the ranges of all programs and all repetitions of a loop.
 func everyID(a *Axis) interval { return interval{0, a.Size - 1, true} }
 
+// but is r with ids in the place of those of an axis.
+func (r ranges) but(axis *Axis, ids interval) ranges {
+	return func(a *Axis) interval {
+		if a == axis {
+			return ids
+		}
+		return r(a)
+	}
+}
+
 // bounds returns an interval that holds every value of x. It is exact where no
 // axis occurs twice; ends saturate instead of overflowing.
 func bounds(x IndexExpr, r ranges) interval {
@@ -148,23 +158,11 @@ func mulSaturated(a, b int) int {
 
 // dependsOn reports whether x uses an axis of which f is true.
 func dependsOn(x IndexExpr, f func(*Axis) bool) bool {
-	switch x := x.(type) {
-	case *Axis:
-		return f(x)
-	case Sum:
-		return dependsOn(x.X, f) || dependsOn(x.Y, f)
-	case Product:
-		return dependsOn(x.X, f)
-	case Quotient:
-		return dependsOn(x.X, f)
-	case Remainder:
-		return dependsOn(x.X, f)
-	case Minimum:
-		return dependsOn(x.X, f) || dependsOn(x.Y, f)
-	case Maximum:
-		return dependsOn(x.X, f) || dependsOn(x.Y, f)
-	case Lookup:
-		return dependsOn(x.At, f)
-	}
-	return false
+	found := false
+	WalkIndex(x, func(x IndexExpr) {
+		if a, ok := x.(*Axis); ok && !found {
+			found = f(a)
+		}
+	})
+	return found
 }

@@ -1,5 +1,10 @@
 package tile
 
+import (
+	"maps"
+	"slices"
+)
+
 // OverhangInfo says where padding may be: for each dimension of an expression,
 // which arrays may end inside it.
 //
@@ -24,20 +29,18 @@ type OverhangInfo struct {
 
 // Of returns, for every dimension of e.Shape, the edges inside it. If e occurs
 // in several statements, what is not an edge in all of them is Maybe.
-func (o *OverhangInfo) Of(e *Expr) [][]Edge { return allDims(o.edges(e), len(e.Shape)) }
+func (o *OverhangInfo) Of(e *Expr) [][]Edge {
+	if s := o.edges(e); s != nil {
+		return s
+	}
+	return make([][]Edge, len(e.Shape))
+}
 
 func (o *OverhangInfo) edges(e *Expr) edgeSets {
 	if n := o.exprs[e]; n != nil {
 		return n.edges
 	}
 	return nil
-}
-
-func allDims(s edgeSets, rank int) [][]Edge {
-	if s == nil {
-		return make([][]Edge, rank)
-	}
-	return s
 }
 
 // Contracted returns the dimensions of its two operands over which a Dot contracts.
@@ -152,7 +155,7 @@ func (a *overhangs) run() {
 	levels := map[*Ref]int{}
 	for {
 		a.round++
-		a.state = start.clone()
+		a.state = maps.Clone(start)
 		a.body(a.program.Body)
 		next := held{}
 		for r, s := range a.state {
@@ -174,24 +177,13 @@ func (a *overhangs) run() {
 // passed is what a later program may find of edges s that one left in r, which
 // keeps its contents over Grid[level:].
 func (p *Program) passed(r *Ref, s edgeSets, level int, widen bool) edgeSets {
-	moved := func(a *Axis) bool {
-		return a.Size > 1 && indexOf(p.Grid[max(level, 0):], a) >= 0
-	}
+	moved := func(a *Axis) bool { return a.Size > 1 && slices.Contains(p.Grid[max(level, 0):], a) }
 	return s.each(r.Shape(), func(e Edge, size int) Edge {
 		if widen {
 			return e.unknown(size)
 		}
 		return e.blur(moved, size)
 	})
-}
-
-func indexOf(axes []*Axis, a *Axis) int {
-	for i := range axes {
-		if axes[i] == a {
-			return i
-		}
-	}
-	return -1
 }
 
 func (a *overhangs) body(body []*Stmt) {
@@ -208,7 +200,7 @@ func (a *overhangs) body(body []*Stmt) {
 		case Accumulate:
 			a.state[s.Ref] = a.state[s.Ref].union(a.kept(s))
 		case When:
-			skipped := a.state.clone()
+			skipped := maps.Clone(a.state)
 			a.body(s.Body)
 			a.state.join(skipped)
 		case Loop:
@@ -230,7 +222,7 @@ func (a *overhangs) kept(s *Stmt) edgeSets {
 func (a *overhangs) loop(s *Stmt) {
 	moved := func(x *Axis) bool { return x == s.Axis && x.Size > 1 }
 	for round := 0; ; round++ {
-		before := a.state.clone()
+		before := maps.Clone(a.state)
 		a.body(s.Body)
 		for r, edges := range a.state {
 			a.state[r] = edges.each(r.Shape(), func(e Edge, size int) Edge {
@@ -240,7 +232,7 @@ func (a *overhangs) loop(s *Stmt) {
 				return e.blur(moved, size)
 			})
 		}
-		after := a.state.clone()
+		after := maps.Clone(a.state)
 		a.state.join(before)
 		if a.state.equal(before) {
 			a.state = after // the body runs at least once
@@ -253,14 +245,6 @@ func (a *overhangs) loop(s *Stmt) {
 // ref that was not written yet is absent, one that holds no padding has nil.
 type held map[*Ref]edgeSets
 
-func (h held) clone() held {
-	out := make(held, len(h))
-	for r, s := range h {
-		out[r] = s
-	}
-	return out
-}
-
 // join takes in what another path holds.
 func (h held) join(other held) {
 	for r, s := range other {
@@ -271,14 +255,4 @@ func (h held) join(other held) {
 	}
 }
 
-func (h held) equal(other held) bool {
-	if len(h) != len(other) {
-		return false
-	}
-	for r, s := range h {
-		if t, ok := other[r]; !ok || !s.equal(t) {
-			return false
-		}
-	}
-	return true
-}
+func (h held) equal(other held) bool { return maps.EqualFunc(h, other, edgeSets.equal) }

@@ -1,5 +1,7 @@
 package tile
 
+import "slices"
+
 // visit returns the edges of e as it is evaluated at this point of the body, and
 // notes them for it and everything inside it.
 func (a *overhangs) visit(e *Expr) edgeSets {
@@ -101,20 +103,14 @@ func broadcastEdges(e *Expr, src edgeSets) edgeSets {
 			if edge.Unknown {
 				return edge.unknown(e.Shape[to])
 			}
-			edge.Offset, edge.Stretched = offsetBy(edge.Offset, edge.From, edge.Stretched), true
-			edge.From, edge.To = 0, e.Shape[to]
+			if !edge.Stretched {
+				edge.Offset = Plus(edge.Offset, Const(edge.From)) // the element that this coordinate stands for
+			}
+			edge.Stretched, edge.From, edge.To = true, 0, e.Shape[to]
 			return edge
 		})
 	}
 	return out
-}
-
-// offsetBy is the element that coordinate from stands for.
-func offsetBy(offset IndexExpr, from int, stretched bool) IndexExpr {
-	if stretched {
-		return offset
-	}
-	return Plus(offset, Const(from))
 }
 
 func sliceEdges(e *Expr, src edgeSets) edgeSets {
@@ -156,7 +152,7 @@ func concatEdges(e *Expr, args []edgeSets) edgeSets {
 		for d, edges := range arg {
 			out[d] = unionEdges(out[d], mapEdges(edges, func(edge Edge) Edge {
 				switch {
-				case edge.Unknown, d != e.Dim && !inEvery(args, d, edge):
+				case edge.Unknown, d != e.Dim && slices.ContainsFunc(args, func(part edgeSets) bool { return !covered(edge, part.of(d)) }):
 					return edge.unknown(e.Shape[d])
 				case d != e.Dim:
 					return edge
@@ -171,13 +167,4 @@ func concatEdges(e *Expr, args []edgeSets) edgeSets {
 		at += e.Args[i].Shape[e.Dim]
 	}
 	return out
-}
-
-func inEvery(args []edgeSets, d int, e Edge) bool {
-	for _, arg := range args {
-		if !covered(e, arg.of(d)) {
-			return false
-		}
-	}
-	return true
 }

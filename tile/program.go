@@ -1,6 +1,9 @@
 package tile
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // StmtKind is what a statement does.
 type StmtKind uint8
@@ -19,9 +22,9 @@ const (
 	Await                      // until Slot has counted to Count, which it takes away
 )
 
-func (k StmtKind) String() string {
-	return [...]string{"fill", "store", "accumulate", "when", "loop", "start", "wait", "wait_sent", "signal", "await"}[k]
-}
+var stmtKinds = [...]string{"fill", "store", "accumulate", "when", "loop", "start", "wait", "wait_sent", "signal", "await"}
+
+func (k StmtKind) String() string { return stmtKinds[k] }
 
 // Stmt is one statement of a body. Fields that its Kind does not name are zero.
 type Stmt struct {
@@ -56,13 +59,7 @@ type Program struct {
 }
 
 // Steps returns the number of programs in the grid; 1 for an empty grid.
-func (p *Program) Steps() int64 {
-	n := int64(1)
-	for _, a := range p.Grid {
-		n *= int64(a.Size)
-	}
-	return n
-}
+func (p *Program) Steps() int64 { return Elements(sizes(p.Grid)) }
 
 // Guarded returns a program that means the same without bounds of axes: its grid is
 // run to the end, its body only where every axis is below its bound. It is p if no
@@ -98,7 +95,8 @@ func (p *Program) RefsOf(kind RefKind) []*Ref {
 // Walk calls f on every statement, outer ones first.
 func (p *Program) Walk(f func(*Stmt)) { walkStmts(p.Body, f) }
 
-// WalkExprs calls f on every expression of every statement, in the order of Walk.
+// WalkExprs calls f on every expression of every statement, in the order of Walk: operands
+// first, each once for a statement.
 func (p *Program) WalkExprs(f func(*Stmt, *Expr)) {
 	p.Walk(func(s *Stmt) {
 		if s.Value != nil {
@@ -154,7 +152,7 @@ func Bind(programs []*Program) (Bindings, error) {
 				b.In = append(b.In, r)
 				continue
 			}
-			if old.Dtype != r.Dtype || !equalInts(old.Array, r.Array) {
+			if old.Dtype != r.Dtype || !slices.Equal(old.Array, r.Array) {
 				return Bindings{}, &Error{r.Pos, p.Name, fmt.Sprintf("%s is %s[%s] here and %s[%s] in an earlier program",
 					r.Name, r.Dtype, shapeString(r.Array), old.Dtype, shapeString(old.Array))}
 			}

@@ -69,9 +69,11 @@ type Ref struct {
 
 // Shape returns the shape the body sees: the block without its squeezed
 // dimensions.
-func (r *Ref) Shape() []int {
-	s := make([]int, 0, len(r.Block))
-	for _, d := range r.Block {
+func (r *Ref) Shape() []int { return unsqueezed(r.Block) }
+
+func unsqueezed(block []int) []int {
+	s := make([]int, 0, len(block))
+	for _, d := range block {
 		if d != Squeezed {
 			s = append(s, d)
 		}

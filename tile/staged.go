@@ -92,7 +92,7 @@ func newStage(r *Ref, grid []*Axis) *stage {
 	s := &stage{ref: r, visit: Const(0), visits: 1}
 	last := 0
 	for i, a := range grid {
-		if dependsOn(x0(r.Index), func(b *Axis) bool { return a == b }) {
+		if r.DependsOn(a) {
 			last = i + 1
 		}
 	}
@@ -111,15 +111,6 @@ func newStage(r *Ref, grid []*Axis) *stage {
 	s.here = &Ref{Name: r.Name + ".here", Kind: Scratch, Dtype: r.Dtype, Array: dims, Block: dims, Pos: r.Pos}
 	s.came = &Semaphore{Name: r.Name + ".came", Slots: r.Buffers, Pos: r.Pos}
 	return s
-}
-
-// x0 is one expression that depends on whatever one of xs does.
-func x0(xs []IndexExpr) IndexExpr {
-	all := IndexExpr(Const(0))
-	for _, x := range xs {
-		all = Sum{all, x}
-	}
-	return all
 }
 
 // copy is the one that brings the block of a visit.

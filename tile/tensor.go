@@ -3,6 +3,7 @@ package tile
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unsafe"
 )
@@ -43,7 +44,7 @@ func (t Tensor) Len() int { return int(Elements(t.Shape)) }
 // Matches returns an error unless the tensor has the dtype, shape and number of
 // bytes of the array that r stands for.
 func (t Tensor) Matches(r *Ref) error {
-	if t.Dtype != r.Dtype || !equalInts(t.Shape, r.Array) {
+	if t.Dtype != r.Dtype || !slices.Equal(t.Shape, r.Array) {
 		return fmt.Errorf("%s: have %s[%s], want %s[%s]", r.Name, t.Dtype, shapeString(t.Shape), r.Dtype, shapeString(r.Array))
 	}
 	if want := r.Dtype.Bytes(Elements(r.Array)); int64(len(t.Data)) != want {
@@ -233,18 +234,6 @@ func float8Bits(d Dtype, v float64) byte {
 		panic(fmt.Sprintf("tile: %v is no value of %s", v, d))
 	}
 	return byte(code) | byte(bits>>63)*sign
-}
-
-func equalInts(a, b []int) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }
 
 func shapeString(s []int) string {

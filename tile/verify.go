@@ -3,6 +3,7 @@ package tile
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Verify returns what is wrong with the program, as *Error values joined, or nil.
@@ -116,16 +117,12 @@ func describe(r *Ref) string {
 
 // blockString prints a block shape, squeezed dimensions as a word.
 func blockString(block []int) string {
-	s := ""
+	sizes := make([]string, len(block))
 	for i, d := range block {
-		if i > 0 {
-			s += ", "
-		}
+		sizes[i] = fmt.Sprint(d)
 		if d == Squeezed {
-			s += "squeezed"
-		} else {
-			s += fmt.Sprint(d)
+			sizes[i] = "squeezed"
 		}
 	}
-	return s
+	return strings.Join(sizes, ", ")
 }

@@ -88,7 +88,7 @@ func (v *verifier) copy(s *Stmt, loops []*Axis) {
 		v.errorf(s.Pos, "%s: a copy to %s, which is an input", s.Kind, to.Ref.Name)
 	case from.Ref.Dtype != to.Ref.Dtype:
 		v.errorf(s.Pos, "%s: a copy from %s of %s to %s of %s: copies change no dtype", s.Kind, from.Ref.Name, from.Ref.Dtype, to.Ref.Name, to.Ref.Dtype)
-	case !equalInts(from.Shape(), to.Shape()):
+	case !slices.Equal(from.Shape(), to.Shape()):
 		v.errorf(s.Pos, "%s: a copy from [%s] of %s to [%s] of %s", s.Kind, blockString(from.BlockSpec.Shape), from.Ref.Name, blockString(to.BlockSpec.Shape), to.Ref.Name)
 	}
 	v.slot(s, c.Arrived, loops, CountsBytes)
@@ -171,7 +171,7 @@ func (v *verifier) await(s *Stmt, loops []*Axis) {
 func copyBounds(v *verifier) {
 	inside := func(s site, what string, x IndexExpr, n int) {
 		v.lookups(x, s.Pos, s)
-		if msg := v.leaves(x, 0, n-1, s); msg != "" {
+		if msg := v.leaves(x, n-1, s); msg != "" {
 			v.errorf(s.Pos, "%s: %s: %s, where there are 0 … %d", s.Kind, what, msg, n-1)
 		}
 	}
@@ -214,7 +214,7 @@ func mainRefs(v *verifier) {
 		case r == nil || !r.Main:
 		case r.Kind == Table:
 			v.errorf(r.Pos, "%s: a table is not in main memory", r.Name)
-		case r.Kind != Scratch && !equalInts(r.Block, r.Array):
+		case r.Kind != Scratch && !slices.Equal(r.Block, r.Array):
 			v.errorf(r.Pos, "%s: in main memory it is whole", r.Name)
 		case !slices.Contains(copied, r):
 			v.errorf(r.Pos, "%s: it stays in main memory, and nothing copies it", r.Name)
@@ -224,10 +224,5 @@ func mainRefs(v *verifier) {
 
 // copiedTo reports whether copies write r, so that what is in it is for copies to say.
 func (v *verifier) copiedTo(r *Ref) bool {
-	for _, s := range v.sites {
-		if s.Copy != nil && s.Copy.To.Ref == r {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.sites, func(s site) bool { return s.Copy != nil && s.Copy.To.Ref == r })
 }

@@ -1,6 +1,7 @@
 package tile
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -31,11 +32,7 @@ func (v *verifier) exprTree(e *Expr, s *Stmt, loops []*Axis, seen *exprSet) bool
 		}
 	}
 	if msg := v.program.malformed(e, loops); msg != "" {
-		pos := e.Pos
-		if pos == (Pos{}) {
-			pos = s.Pos
-		}
-		v.errorf(pos, "%s", msg)
+		v.errorf(cmp.Or(e.Pos, s.Pos), "%s", msg)
 		return false
 	}
 	v.values = append(v.values, valueSite{e, len(v.sites) - 1})
@@ -117,7 +114,7 @@ func differs(e, again *Expr) string {
 	if again.err != nil {
 		return again.err.(*Error).Msg
 	}
-	if e.Dtype != again.Dtype || !equalInts(e.Shape, again.Shape) {
+	if e.Dtype != again.Dtype || !slices.Equal(e.Shape, again.Shape) {
 		return fmt.Sprintf("%s: it says %s[%s], its operands make %s[%s]",
 			e.Op, e.Dtype, shapeString(e.Shape), again.Dtype, shapeString(again.Shape))
 	}
@@ -134,7 +131,7 @@ func malformedElementwise(e *Expr) string {
 	}
 	x, dtype := values[0], values[0].Dtype
 	for _, a := range e.Args {
-		if !equalInts(a.Shape, e.Shape) {
+		if !slices.Equal(a.Shape, e.Shape) {
 			return fmt.Sprintf("%s: an operand is [%s], the value [%s]", e.Op, shapeString(a.Shape), shapeString(e.Shape))
 		}
 	}
@@ -205,7 +202,7 @@ func (p *Program) malformedLeaf(e *Expr, loops []*Axis) string {
 			return fmt.Sprintf("in_bounds: %s: dimension %d does not make [%s]", describe(e.Ref), e.Dim, shapeString(e.Shape))
 		}
 	}
-	if e.Dtype != dtype || !equalInts(e.Shape, want) {
+	if e.Dtype != dtype || !slices.Equal(e.Shape, want) {
 		return fmt.Sprintf("%s: it says %s[%s] and is %s[%s]", e.Op, e.Dtype, shapeString(e.Shape), dtype, shapeString(want))
 	}
 	return ""

@@ -42,8 +42,7 @@ func outputFilled(v *verifier) {
 			}
 		case plainMap(r.Index):
 			if first := v.revisits(r); level < first {
-				_, early := v.fillsFrom(r, first)
-				v.unfilled(r, early, v.program.Grid[first:])
+				v.unfilled(r, v.program.readEarly(r, v.program.startOf(first)), v.program.Grid[first:])
 			}
 		default:
 			v.countedFills(r)
@@ -62,15 +61,14 @@ func (v *verifier) revisits(r *Ref) int {
 	return 0
 }
 
-// fillsFrom follows r through the programs in which the axes from level on are
-// at their start.
-func (v *verifier) fillsFrom(r *Ref, level int) (ok bool, early *Stmt) {
-	f := fillState{ref: r, ids: v.program.startOf(level), trust: tabled}
-	ok = f.walk(v.program.Body, false) && f.early == nil
-	if f.early == nil {
-		f.early = v.program.firstRead(r)
+// readEarly returns the statement that reads r before it is filled, in programs of these ids; nil
+// if they fill it first.
+func (p *Program) readEarly(r *Ref, ids ranges) *Stmt {
+	f := fillState{ref: r, ids: ids, trust: tabled}
+	if filled := f.walk(p.Body, false); filled || f.early != nil {
+		return f.early
 	}
-	return ok, f.early
+	return p.firstRead(r)
 }
 
 // countedFills checks the first visit of each block. outputVisits has accepted
@@ -84,21 +82,17 @@ func (v *verifier) countedFills(r *Ref) {
 			return true
 		}
 		last = block
-		f := fillState{ref: r, trust: tabled, ids: func(a *Axis) interval {
-			if !a.Loop && indexOf(axes, a) < 0 {
+		early := v.program.readEarly(r, func(a *Axis) interval {
+			if !a.Loop && !slices.Contains(axes, a) {
 				return point(0)
 			}
 			return c.ranges(a)
-		}}
-		if f.walk(v.program.Body, false) && f.early == nil {
-			return true
+		})
+		if early != nil {
+			v.errorf(early.Pos, "%s: program %s is the first to see block [%s] and reads it before it is filled",
+				describe(r), c, shapeString(r.blockAt(c)))
 		}
-		if f.early == nil {
-			f.early = v.program.firstRead(r)
-		}
-		v.errorf(f.early.Pos, "%s: program %s is the first to see block [%s] and reads it before it is filled",
-			describe(r), c, shapeString(r.blockAt(c)))
-		return false
+		return early == nil
 	})
 }
 

@@ -33,16 +33,15 @@ func flights(v *verifier) {
 	for _, s := range p.Semaphores {
 		slots += s.Slots
 	}
-	if n := p.Devices(); n*n > maxClock/slots {
+	devices := p.Devices()
+	if devices*devices > maxClock/slots {
 		return
 	}
-	orders := [][]int{}
-	devices := p.Devices()
 	ahead := make([]int, devices)
 	for d := range ahead {
 		ahead[d] = d
 	}
-	orders = append(orders, ahead)
+	orders := [][]int{ahead}
 	if devices > 1 { // one runs as far ahead of the others as it can, then the other
 		back := slices.Clone(ahead)
 		slices.Reverse(back)
@@ -60,10 +59,8 @@ func flights(v *verifier) {
 
 // decided reports whether which copies happen follows from the program alone.
 func (v *verifier) decided() bool {
-	for _, a := range v.program.Grid {
-		if a.Bound != nil {
-			return false
-		}
+	if slices.ContainsFunc(v.program.Grid, func(a *Axis) bool { return a.Bound != nil }) {
+		return false
 	}
 	for _, s := range v.sites {
 		var xs []IndexExpr
@@ -144,8 +141,7 @@ func (f *Flight) Access(device int, r *Ref, lo, hi []int, write bool, pos Pos) e
 // Do tells of a statement about copies or signals; blocked says that the device has to wait
 // and try again. For a Start or a Wait it returns the copy that began or arrived.
 func (f *Flight) Do(device int, s *Stmt, env Env) (c *inflight.Copy, blocked bool, err error) {
-	var fault *inflight.Fault
-	c, blocked, fault = f.do(device, s, env)
+	c, blocked, fault := f.do(device, s, env)
 	return c, blocked, f.error(fault)
 }
 
@@ -201,7 +197,6 @@ func (f *Flight) error(fault *inflight.Fault) error {
 
 // follower runs the grids of all devices without values.
 type follower struct {
-	program *Program
 	*Flight
 	left  int // programs to follow
 	stmts int // statements to follow
@@ -210,7 +205,7 @@ type follower struct {
 }
 
 func newFollower(p *Program) *follower {
-	f := &follower{program: p, Flight: NewFlight(p), left: maxFollowed, stmts: maxStatements, reads: map[*Stmt][]Read{}}
+	f := &follower{Flight: NewFlight(p), left: maxFollowed, stmts: maxStatements, reads: map[*Stmt][]Read{}}
 	p.Walk(func(s *Stmt) {
 		if s.Value == nil {
 			return
@@ -408,8 +403,7 @@ func Reads(e *Expr) []Read {
 				sliced[a]++
 			}
 		}
-		switch {
-		case x.Op == OpSlice && x.Args[0].Op == OpLoad:
+		if x.Op == OpSlice && x.Args[0].Op == OpLoad {
 			all = append(all, Read{x.Args[0].Ref, x})
 		}
 	})

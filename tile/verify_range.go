@@ -13,7 +13,7 @@ func blockIndices(v *verifier) {
 		}
 		blocks := r.Blocks()
 		for d, x := range r.Index {
-			if msg := v.leaves(x, 0, blocks[d]-1, site{}); msg != "" {
+			if msg := v.leaves(x, blocks[d]-1, site{}); msg != "" {
 				v.errorf(r.Pos, "%s: index map (%s): %s along dimension %d, where its blocks are 0 … %d",
 					describe(r), indexString(r.Index), msg, d, blocks[d]-1)
 			}
@@ -28,7 +28,7 @@ func sliceBounds(v *verifier) {
 			continue
 		}
 		whole := e.Args[0].Shape[e.Dim]
-		if msg := v.leaves(e.Index, 0, whole-e.Shape[e.Dim], v.sites[e.site]); msg != "" {
+		if msg := v.leaves(e.Index, whole-e.Shape[e.Dim], v.sites[e.site]); msg != "" {
 			v.errorf(e.Pos, "slice: %s along dimension %d of [%s], too far for %d elements",
 				msg, e.Dim, shapeString(e.Args[0].Shape), e.Shape[e.Dim])
 		}
@@ -62,7 +62,7 @@ func (v *verifier) lookups(x IndexExpr, pos Pos, at site) {
 	WalkIndex(x, func(y IndexExpr) {
 		if l, ok := y.(Lookup); ok {
 			n := l.Table.Array[0]
-			if msg := v.leaves(l.At, 0, n-1, at); msg != "" {
+			if msg := v.leaves(l.At, n-1, at); msg != "" {
 				v.errorf(pos, "%s: %s, the table has elements 0 … %d", l, msg, n-1)
 			}
 		}
@@ -91,12 +91,12 @@ func (v *verifier) lookupsIn(c Cond, at site) {
 	}
 }
 
-// leaves returns how x leaves lo … hi at a statement, or "". Where the interval
+// leaves returns how x leaves 0 … hi at a statement, or "". Where the interval
 // of x is too coarse to tell, it counts through the axes and the conditions
 // around the statement.
-func (v *verifier) leaves(x IndexExpr, lo, hi int, at site) string {
+func (v *verifier) leaves(x IndexExpr, hi int, at site) string {
 	b := bounds(x, everyID)
-	if !b.known || b.lo >= lo && b.hi <= hi {
+	if !b.known || b.lo >= 0 && b.hi <= hi {
 		return ""
 	}
 	var conds []Cond
@@ -113,7 +113,7 @@ func (v *verifier) leaves(x IndexExpr, lo, hi int, at site) string {
 	msg := ""
 	enumerate(axes, wholeAxis, func(c *Point) bool {
 		n := Eval(x, c)
-		if n >= lo && n <= hi || !EvalCond(AllCond(conds), c) {
+		if n >= 0 && n <= hi || !EvalCond(AllCond(conds), c) {
 			return true
 		}
 		if msg = bare(x) + " is " + Const(n).String() + " in program " + c.String(); len(axes) == 0 {

@@ -1,6 +1,9 @@
 package tile
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // refNames: arrays are matched by name, so names are unique.
 func refNames(v *verifier) {
@@ -47,7 +50,7 @@ func refDims(v *verifier) {
 				v.errorf(r.Pos, "%s: the index map has %d results, the array %d dimensions", describe(r), len(r.Index), len(r.Array))
 			}
 		case Scratch, Table:
-			if !equalInts(r.Block, r.Array) || len(r.Index) > 0 {
+			if !slices.Equal(r.Block, r.Array) || len(r.Index) > 0 {
 				v.errorf(r.Pos, "%s: a %s ref is whole and has no index map", r.Name, r.Kind)
 			}
 			if r.Kind == Table && len(r.Array) != 1 {

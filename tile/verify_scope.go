@@ -34,10 +34,20 @@ func axisBounds(v *verifier) {
 }
 
 // unusable returns why x cannot be evaluated inside loops, or "".
-func (p *Program) unusable(x IndexExpr, loops []*Axis) string {
+func (p *Program) unusable(x IndexExpr, loops []*Axis) (why string) {
+	WalkIndex(x, func(x IndexExpr) {
+		if why == "" {
+			why = p.unusableItself(x, loops)
+		}
+	})
+	return why
+}
+
+// unusableItself is unusable, whatever the operands of x.
+func (p *Program) unusableItself(x IndexExpr, loops []*Axis) string {
 	switch x := x.(type) {
-	case Const:
-		return ""
+	case nil:
+		return "an index expression is missing"
 	case *Axis:
 		switch {
 		case x == nil:
@@ -48,25 +58,14 @@ func (p *Program) unusable(x IndexExpr, loops []*Axis) string {
 			}
 			return "axis " + x.Name + " is not of this grid"
 		}
-		return ""
-	case Sum:
-		return cmp.Or(p.unusable(x.X, loops), p.unusable(x.Y, loops))
-	case Product:
-		return p.unusable(x.X, loops)
 	case Quotient:
 		if x.By < 1 {
 			return "a divisor must be at least 1"
 		}
-		return p.unusable(x.X, loops)
 	case Remainder:
 		if x.By < 1 {
 			return "a divisor must be at least 1"
 		}
-		return p.unusable(x.X, loops)
-	case Minimum:
-		return cmp.Or(p.unusable(x.X, loops), p.unusable(x.Y, loops))
-	case Maximum:
-		return cmp.Or(p.unusable(x.X, loops), p.unusable(x.Y, loops))
 	case Lookup:
 		switch {
 		case x.Table == nil || !slices.Contains(p.Refs, x.Table):
@@ -74,9 +73,8 @@ func (p *Program) unusable(x IndexExpr, loops []*Axis) string {
 		case x.Table.Kind != Table:
 			return x.Table.Name + " is looked up but is " + x.Table.Kind.String() + ", not a table"
 		}
-		return p.unusable(x.At, loops)
 	}
-	return "an index expression is missing"
+	return ""
 }
 
 // unusableCond is unusable for a condition.
@@ -86,10 +84,7 @@ func (p *Program) unusableCond(c Cond, loops []*Axis) string {
 		if c.Op > GE {
 			return "no such comparison"
 		}
-		if msg := p.unusable(c.X, loops); msg != "" {
-			return msg
-		}
-		return p.unusable(c.Y, loops)
+		return cmp.Or(p.unusable(c.X, loops), p.unusable(c.Y, loops))
 	case AllCond:
 		return p.unusableConds(c, loops)
 	case AnyCond:

@@ -103,19 +103,15 @@ func (v *verifier) write(s *Stmt, loops []*Axis) {
 			v.errorf(s.Pos, "fill: %s wants a constant of %s", r.Name, r.Dtype)
 		}
 		return
-	case Store:
-		if e.Dtype != r.Dtype {
-			v.errorf(s.Pos, "store: %s is %s, the value %s: cast it", r.Name, r.Dtype, e.Dtype)
-		}
 	case Accumulate:
 		if r.Kind == Out && r.Overlap() {
 			v.errorf(s.Pos, "accumulate: %s", overlapRead(r))
 		}
-		if e.Dtype != r.Dtype && !(e.Dtype == Float32 && r.Dtype.IsFloat()) {
-			v.errorf(s.Pos, "accumulate: %s is %s, the value %s: cast it", r.Name, r.Dtype, e.Dtype)
-		}
 	}
-	if !equalInts(e.Shape, r.Shape()) {
+	if !s.Kind.takes(e.Dtype, r.Dtype) {
+		v.errorf(s.Pos, "%s: %s is %s, the value %s: cast it", s.Kind, r.Name, r.Dtype, e.Dtype)
+	}
+	if !slices.Equal(e.Shape, r.Shape()) {
 		v.errorf(s.Pos, "%s: %s: the value is [%s]", s.Kind, describe(r), shapeString(e.Shape))
 	}
 }

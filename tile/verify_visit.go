@@ -65,12 +65,12 @@ func (v *verifier) plainVisits(r *Ref) {
 func (v *verifier) visitAxes(r *Ref) (axes []*Axis, limit func(*Axis) int) {
 	used := axesIn(v.program.Grid, r.Index...)
 	for _, a := range v.program.Grid {
-		if len(used) > 0 && indexOf(v.program.Grid, a) <= indexOf(v.program.Grid, used[len(used)-1]) && a.Size > 1 {
+		if len(used) > 0 && slices.Index(v.program.Grid, a) <= slices.Index(v.program.Grid, used[len(used)-1]) && a.Size > 1 {
 			axes = append(axes, a)
 		}
 	}
 	return axes, func(a *Axis) int {
-		if indexOf(used, a) < 0 {
+		if !slices.Contains(used, a) {
 			return min(a.Size, 2)
 		}
 		return a.Size
@@ -92,7 +92,7 @@ func (v *verifier) countedVisits(r *Ref) {
 		return
 	}
 	for _, a := range v.program.Grid {
-		if a.Semantics == Parallel && a.Size > 1 && indexOf(axes, a) < 0 {
+		if a.Semantics == Parallel && a.Size > 1 && !slices.Contains(axes, a) {
 			v.errorf(r.Pos, "%s: index map (%s): every program along the parallel axis %s writes the same block",
 				describe(r), indexString(r.Index), a.Name)
 			return

@@ -31,7 +31,7 @@ func (v *verifier) surelyWritten(r *Ref, writes []site) bool {
 		first = v.revisits(r)
 	}
 	last := func(a *Axis) interval {
-		if a.Loop || indexOf(grid[first:], a) < 0 {
+		if a.Loop || !slices.Contains(grid[first:], a) {
 			return everyID(a)
 		}
 		return point(a.Size - 1)
@@ -57,7 +57,7 @@ func (v *verifier) countedWrites(r *Ref, writes []site) {
 	for _, s := range writes {
 		tests = append(tests, Compared(s.conds...)...)
 		for _, a := range s.loops {
-			if indexOf(all, a) < 0 {
+			if !slices.Contains(all, a) {
 				all = append(all, a)
 			}
 		}

@@ -79,7 +79,7 @@ backend/cpu/internal/passes: backend/cpu/internal/epilogue backend/cpu/internal/
 backend/cpu/internal/exec: backend/internal/stage backend/cpu/internal/evict backend/cpu/internal/plan backend tile backend/timeline golang.org/x/sys/unix
 backend/cpu: backend/cpu/internal/timing backend/timeline backend check machine internal/cgroup internal/files tile problem golang.org/x/sys/cpu backend/cpu/internal/exec backend/cpu/internal/passes
 backend/registry: internal/known backend machine
-backend/cpu/cputest: backend/cpu machine tile
+backend/cpu/cputest: backend/cpu machine plugins tile
 backend/registry/registrytest: backend backend/cpu backend/registry internal/ownprocess
 backend/foreign/clib: backend backend/internal/stage backend/worker machine internal/child internal/dynlib internal/lastline problem tile github.com/ebitengine/purego
 backend/registry/builtin: internal/known backend backend/internal/libtpu backend/foreign/clib backend/worker backend/registry backend/xla/aot backend/cpu backend/xla/pjrt machine backend/internal/nvml internal/awake lower/triton plugins tile

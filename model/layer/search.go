@@ -33,11 +33,9 @@ func Search(ctx context.Context, a Ask, only mesh.Mesh) (Found, error) {
 	if only != nil && only.Devices() != a.Devices() {
 		return f, fmt.Errorf("mesh %s has %d devices, the slice %s of %s has %d", only, only.Devices(), a.Slice(), a.Chip.CommonName(), a.Devices())
 	}
-	if only != nil {
-		for _, axis := range only {
-			if axis.Size > 1 && !slices.Contains(a.axes(), axis.Name) {
-				return f, fmt.Errorf("mesh %s: %s of %s splits nothing over axis %s", only, a.Phase, a.Layer.Title, axis.Name)
-			}
+	for _, axis := range only {
+		if axis.Size > 1 && !slices.Contains(a.axes(), axis.Name) {
+			return f, fmt.Errorf("mesh %s: %s of %s splits nothing over axis %s", only, a.Phase, a.Layer.Title, axis.Name)
 		}
 	}
 	slow, fast := a.Chip.Extremes()

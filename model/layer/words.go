@@ -74,14 +74,11 @@ func (f Found) parts(p Plan) string {
 	if len(reasons) == 0 {
 		return text + ", and nothing is sent"
 	}
-	text += fmt.Sprintf(", and %s are on the wire", Seconds(p.Wire.Seconds))
-	for i, r := range reasons {
-		if i == 3 {
-			break
-		}
-		text += []string{": ", ", ", ", "}[i] + fmt.Sprintf("%s for %s", Seconds(r.seconds), r.what)
+	var longest []string
+	for _, r := range reasons[:min(3, len(reasons))] {
+		longest = append(longest, fmt.Sprintf("%s for %s", Seconds(r.seconds), r.what))
 	}
-	return text
+	return text + fmt.Sprintf(", and %s are on the wire: %s", Seconds(p.Wire.Seconds), strings.Join(longest, ", "))
 }
 
 // A reason is why a plan sends for so long.
@@ -90,20 +87,27 @@ type reason struct {
 	seconds float64
 }
 
+// add adds to the seconds of one of list, or a reason of its own.
+func (r reason) add(list []reason) []reason {
+	if i := slices.IndexFunc(list, func(l reason) bool { return l.what == r.what }); i >= 0 {
+		list[i].seconds += r.seconds
+		return list
+	}
+	return append(list, r)
+}
+
 // reasons are those of a plan, the longest first.
 func (p Plan) reasons() []reason {
 	var list []reason
 	for _, x := range p.Exchanges {
-		what := x.What + " along " + along(p.Mesh, x.Axes)
-		i := slices.IndexFunc(list, func(r reason) bool { return r.what == what })
-		if i < 0 {
-			list = append(list, reason{what, 0})
-			i = len(list) - 1
-		}
-		list[i].seconds += x.Wire.Seconds
+		list = reason{x.What + " along " + along(p.Mesh, x.Axes), x.Wire.Seconds}.add(list)
 	}
-	slices.SortStableFunc(list, func(a, b reason) int { return cmp.Compare(b.seconds, a.seconds) })
+	longestFirst(list)
 	return list
+}
+
+func longestFirst(list []reason) {
+	slices.SortStableFunc(list, func(a, b reason) int { return cmp.Compare(b.seconds, a.seconds) })
 }
 
 // along names the axes that have more than one device.
@@ -114,26 +118,19 @@ func along(m mesh.Mesh, axes []string) string {
 
 // behind says what makes a plan slower than another.
 func behind(p, first Plan) string {
-	text := fmt.Sprintf("%s more", Seconds(p.Time.Seconds-first.Time.Seconds))
 	if p.Time.Seconds-first.Time.Seconds < 0.0005*first.Time.Seconds {
 		return "as fast, with " + Bytes(p.Memory.Total()) + " of memory where the first needs " + Bytes(first.Memory.Total())
 	}
 	list := []reason{{"computing", p.Compute.Seconds - first.Compute.Seconds}} // what takes longer, or less long
-	for _, r := range []struct {
-		plan Plan
-		sign float64
-	}{{p, 1}, {first, -1}} {
-		for _, x := range r.plan.Exchanges { // whatever the axes that are gone along
-			i := slices.IndexFunc(list, func(l reason) bool { return l.what == x.What })
-			if i < 0 {
-				i, list = len(list), append(list, reason{what: x.What})
-			}
-			list[i].seconds += r.sign * x.Wire.Seconds
-		}
+	for _, x := range p.Exchanges {                                            // whatever the axes that are gone along
+		list = reason{x.What, x.Wire.Seconds}.add(list)
 	}
-	slices.SortStableFunc(list, func(a, b reason) int { return cmp.Compare(b.seconds, a.seconds) })
+	for _, x := range first.Exchanges {
+		list = reason{x.What, -x.Wire.Seconds}.add(list)
+	}
+	longestFirst(list)
 	worst, bestOf := list[0], list[len(list)-1]
-	text += fmt.Sprintf(", since %s takes %s longer", worst.what, Seconds(worst.seconds))
+	text := fmt.Sprintf("%s more, since %s takes %s longer", Seconds(p.Time.Seconds-first.Time.Seconds), worst.what, Seconds(worst.seconds))
 	if -bestOf.seconds > 0.1*worst.seconds {
 		text += fmt.Sprintf(" while %s takes %s less", bestOf.what, Seconds(-bestOf.seconds))
 	}

@@ -73,14 +73,13 @@ func (b block) worst() state {
 // array is a whole array, or scratch, in memory. Every value is one of dtype.
 type array struct {
 	dtype tile.Dtype
-	val   []float64
-	state []state // nil: every element is good
+	block
 }
 
 // unwritten returns the array or scratch of r, all poison.
 func unwritten(r *tile.Ref) *array {
-	n := tile.Elements(r.Array)
-	a := &array{dtype: r.Dtype, val: make([]float64, n), state: make([]state, n)}
+	a := &array{r.Dtype, newBlock(r.Array)}
+	a.state = make([]state, len(a.val))
 	a.poison()
 	return a
 }

@@ -46,16 +46,14 @@ func logical(x, y block, decisive float64) block {
 	b := block{val: make([]float64, len(x.val))}
 	for i := range b.val {
 		sx, sy := x.at(i), y.at(i)
-		switch {
-		case sx == 0 && x.val[i] == decisive, sy == 0 && y.val[i] == decisive:
+		byX, byY := x.val[i] == decisive, y.val[i] == decisive
+		b.val[i] = 1 - decisive
+		if byX || byY {
 			b.val[i] = decisive
-			continue
-		case x.val[i] == decisive || y.val[i] == decisive:
-			b.val[i] = decisive
-		default:
-			b.val[i] = 1 - decisive
 		}
-		b.setState(i, sx|sy)
+		if !(byX && sx == 0 || byY && sy == 0) {
+			b.setState(i, sx|sy)
+		}
 	}
 	return b
 }

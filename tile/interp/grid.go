@@ -3,6 +3,7 @@ package interp
 import (
 	"iter"
 	"math/rand/v2"
+	"slices"
 
 	"matladder/tile"
 )
@@ -12,36 +13,25 @@ import (
 // another in random order, each of them row-major over its Arbitrary axes. The
 // slice is reused.
 func order(grid []*tile.Axis, seed uint64) iter.Seq[[]int] {
-	if seed == 0 {
-		all := make([]int, len(grid))
-		for d := range grid {
-			all[d] = d
-		}
-		return func(yield func([]int) bool) {
-			ids := make([]int, len(grid))
-			rowMajor(grid, all, ids, func() bool { return yield(ids) })
-		}
-	}
-	var parallel, arbitrary []int
+	var shuffled, inOrder []int
 	count := 1
 	for d, a := range grid {
-		if a.Semantics == tile.Parallel {
-			parallel = append(parallel, d)
+		if seed != 0 && a.Semantics == tile.Parallel {
+			shuffled = append(shuffled, d)
 			count *= a.Size
 		} else {
-			arbitrary = append(arbitrary, d)
+			inOrder = append(inOrder, d)
 		}
 	}
 	random := rand.New(rand.NewPCG(seed, 0))
 	return func(yield func([]int) bool) {
 		ids := make([]int, len(grid))
 		for _, n := range random.Perm(count) {
-			for i := len(parallel) - 1; i >= 0; i-- {
-				d := parallel[i]
+			for _, d := range slices.Backward(shuffled) {
 				ids[d] = n % grid[d].Size
 				n /= grid[d].Size
 			}
-			if !rowMajor(grid, arbitrary, ids, func() bool { return yield(ids) }) {
+			if !rowMajor(grid, inOrder, ids, func() bool { return yield(ids) }) {
 				return
 			}
 		}

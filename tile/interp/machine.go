@@ -73,12 +73,17 @@ func (m *machine) run(order iter.Seq[[]int]) error {
 	return m.err
 }
 
-// written fails if an element of an output was never written.
+// written fails if an element of an output was never written; if none is, the arrays are good.
 func (m *machine) written() error {
 	for _, v := range m.views {
-		if v.ref.Kind == tile.Out {
-			m.checkWritten(v)
+		if v.ref.Kind != tile.Out {
+			continue
 		}
+		if i := slices.IndexFunc(v.array.state, func(s state) bool { return s != 0 }); i >= 0 {
+			m.failAt(v.ref.Pos, "%s is never written", v.element(i))
+			break
+		}
+		v.array.state = nil
 	}
 	return m.err
 }
@@ -109,18 +114,6 @@ func (m *machine) beyond() bool {
 		}
 	}
 	return left && m.err == nil
-}
-
-// checkWritten fails if an element of an output was never written; if none is,
-// the array is good.
-func (m *machine) checkWritten(v *view) {
-	for i, s := range v.array.state {
-		if s != 0 {
-			m.failAt(v.ref.Pos, "%s is never written", v.element(i))
-			return
-		}
-	}
-	v.array.state = nil
 }
 
 // exec runs statements.

@@ -144,10 +144,7 @@ func (m *machine) move(s *tile.Stmt, c *inflight.Copy) {
 	happen := func() {
 		source := from.elements(flo, fhi)
 		for i, at := range to.elements(tlo, thi) {
-			st := state(0)
-			if from.array.state != nil {
-				st = from.array.state[source[i]]
-			}
+			st := from.array.at(source[i])
 			if st != 0 && to.ref.Kind == tile.Out {
 				m.failAt(s.Pos, "copies %s, which was never written or is padding, to %s", from.element(source[i]), to.element(at))
 				return

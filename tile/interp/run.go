@@ -113,7 +113,7 @@ func loadInputs(refs []*tile.Ref, in []tile.Tensor) (map[string]*array, error) {
 		if err := in[i].Matches(r); err != nil {
 			return nil, fmt.Errorf("interp: input %w", err)
 		}
-		a := &array{dtype: r.Dtype, val: make([]float64, in[i].Len())}
+		a := &array{r.Dtype, newBlock(r.Array)}
 		for j := range a.val {
 			a.val[j] = in[i].At(j)
 		}

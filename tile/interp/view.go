@@ -13,14 +13,14 @@ type view struct {
 	index   []int // the block that the current program sees
 	fetched bool  // index holds the block of an earlier step
 	loaded  *block
-	visits  map[int]visit // Out: which programs had which block
+	visits  map[int][]int // Out: Parallel coordinates of the first program that saw a block
 	stored  []int64       // Out, of blocks that overlap: by which block each element was, by how many came before
 	blocks  int64         // brought in or written back so far
 	bytes   int64         // of them, inside the array
 }
 
 func newView(r *tile.Ref, a *array) *view {
-	v := &view{ref: r, array: a, rank: len(r.Array), visits: map[int]visit{}}
+	v := &view{ref: r, array: a, rank: len(r.Array), visits: map[int][]int{}}
 	v.index = make([]int, v.rank)
 	v.extent, v.strides, v.bits = make([]int, v.rank), make([]int, v.rank), make([]state, v.rank)
 	stride, dim := 1, len(r.Shape())
@@ -40,9 +40,7 @@ func newView(r *tile.Ref, a *array) *view {
 
 // inside returns how many elements of the block along dimension d of the array
 // are inside it.
-func (v *view) inside(d int) int {
-	return v.ref.Inside(d, v.index[d])
-}
+func (v *view) inside(d int) int { return v.ref.Inside(d, v.index[d]) }
 
 // run is a row of the block along the last dimension of the array.
 type run struct {
@@ -92,7 +90,7 @@ func (v *view) runsFrom(d int, r run, f func(run)) {
 func (v *view) load() block {
 	switch v.ref.Kind {
 	case tile.Scratch, tile.Table:
-		b := block{val: v.array.val, state: v.array.state}
+		b := v.array.block
 		if b.worst() == 0 {
 			b.state = nil
 		}
@@ -117,9 +115,7 @@ func (v *view) read() block {
 				continue
 			}
 			b.val[r.block+i] = v.array.val[r.array+i]
-			if v.array.state != nil {
-				b.setState(r.block+i, v.array.state[r.array+i])
-			}
+			b.setState(r.block+i, v.array.at(r.array+i))
 		}
 	})
 	return b

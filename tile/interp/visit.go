@@ -8,9 +8,6 @@ import (
 	"matladder/tile"
 )
 
-// visit is the first program that saw an output block.
-type visit struct{ parallel []int } // its Parallel coordinates
-
 // enter starts a program: it evaluates the index maps, and poisons scratch
 // unless the program continues the one before.
 func (m *machine) enter(continued bool) {
@@ -77,12 +74,12 @@ func (m *machine) visit(v *view) {
 	before, visited := v.visits[key]
 	switch {
 	case !visited:
-		v.visits[key] = visit{ids}
-	case slices.Equal(before.parallel, ids):
+		v.visits[key] = ids
+	case slices.Equal(before, ids):
 		m.fail("%s: block [%s] is visited again%s after it was left", v.ref.Name, commas(v.index), m.where())
 	default:
 		m.fail("%s: block [%s]%s is the block of another parallel program, %s",
-			v.ref.Name, commas(v.index), m.where(), assignments(axes, before.parallel))
+			v.ref.Name, commas(v.index), m.where(), assignments(axes, before))
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"matladder/backend/cpu"
 	"matladder/backend/cpu/internal/probe"
 	"matladder/machine"
+	"matladder/plugins"
 	"matladder/tile"
 )
 
@@ -36,7 +37,8 @@ func Main(m *testing.M, threads ...int) (code int) {
 // Use gives a test and the processes that it starts such a machine.
 func Use(t *testing.T, threads ...int) {
 	t.Helper()
-	t.Setenv(variable(), "")
+	t.Setenv(variable(), os.Getenv(variable()))
+	t.Setenv(plugins.FolderVariable, os.Getenv(plugins.FolderVariable))
 	if err := record(t.TempDir(), threads); err != nil {
 		t.Fatal(err)
 	}
@@ -50,8 +52,13 @@ func variable() string {
 // record writes figures of this machine to folder and has the environment say that it is the
 // user's cache, for this process and its children: made-up figures, above what any machine
 // reaches, which no control finds outlived. It does so for each number of threads; 0 is the
-// default number.
+// default number. Plugins stay where they are.
 func record(folder string, threads []int) error {
+	if installed, err := plugins.Folder(); err == nil {
+		if err := os.Setenv(plugins.FolderVariable, installed); err != nil {
+			return err
+		}
+	}
 	if err := os.Setenv(variable(), folder); err != nil {
 		return err
 	}

@@ -97,14 +97,11 @@ func settled(c tile.Cond) bool {
 	if _, known := fixed(c); known {
 		return true
 	}
-	if all, ok := c.(tile.AllCond); ok {
-		for _, part := range all {
-			if holds, known := fixed(part); known && !holds {
-				return true
-			}
-		}
-	}
-	return false
+	all, _ := c.(tile.AllCond)
+	return slices.ContainsFunc(all, func(part tile.Cond) bool {
+		holds, known := fixed(part)
+		return known && !holds
+	})
 }
 
 // overhangs reports whether an output has blocks that end outside of it. Their

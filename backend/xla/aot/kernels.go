@@ -20,23 +20,15 @@ import (
 // lower/mosaic already knows not to work never reaches the compiler, whose own
 // answer may take minutes.
 func (c *Compiler) CompileKernels(ctx context.Context, topology string, programs []*tile.Program, params backend.Params) (*Compiled, error) {
-	top, err := FindTopology(topology)
+	var b Backend
+	if err := b.aim(topology); err != nil {
+		return nil, err
+	}
+	launch, err := lowered(b.target, b.device, programs, params)
 	if err != nil {
 		return nil, err
 	}
-	target, err := mosaic.FindTarget(topology)
-	if err != nil {
-		return nil, err
-	}
-	device, err := top.Device()
-	if err != nil {
-		return nil, err
-	}
-	launch, err := lowered(target, device, programs, params)
-	if err != nil {
-		return nil, err
-	}
-	return c.Compile(ctx, top.Libtpu, launch.Module(), optionsOf(params))
+	return c.Compile(ctx, b.topology.Libtpu, launch.Module(), optionsOf(params))
 }
 
 // lowered is a launch of programs for a generation that can run them.

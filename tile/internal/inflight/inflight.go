@@ -39,13 +39,12 @@ type Copy struct {
 
 // State is what devices have done so far.
 type State struct {
-	devices   int
-	buffers   []string
-	slots     []string
-	clocks    [][]int
-	counts    []*count // device by device
-	records   [][]*record
-	untouched []int // a clock of zeros
+	devices int
+	buffers []string
+	slots   []string
+	clocks  [][]int
+	counts  []*count // device by device
+	records [][]*record
 }
 
 // count is one semaphore's.
@@ -79,17 +78,13 @@ type epoch struct {
 // New returns the state of devices that have buffers and slots of semaphores of these
 // names, before they do anything.
 func New(devices int, buffers, slots []string) *State {
-	s := &State{devices: devices, buffers: buffers, slots: slots}
+	s := &State{devices: devices, buffers: buffers, slots: slots, records: make([][]*record, devices*len(buffers))}
 	threads := devices * (1 + len(slots))
-	s.untouched = make([]int, threads)
 	for d := range devices {
 		s.clocks = append(s.clocks, make([]int, threads))
 		s.clocks[d][d] = 1
 		for range slots {
 			s.counts = append(s.counts, &count{})
-		}
-		for range buffers {
-			s.records = append(s.records, nil)
 		}
 	}
 	return s
@@ -201,8 +196,7 @@ func (s *State) Start(c *Copy, arrived, sent int) *Fault {
 // or nil where it has to wait for one that is not started yet.
 func (s *State) Wait(device, slot int, sent bool, r Region, bytes int64, pos fmt.Stringer) (*Copy, *Fault) {
 	n := s.count(device, slot)
-	var found *Copy
-	var other *Copy
+	var found, other *Copy
 	for _, c := range n.copies {
 		region, waited := &c.To, &c.arrivedWaited
 		if sent {
@@ -269,15 +263,8 @@ func (s *State) Await(device, slot, n int) bool {
 	if len(c.signals) < n {
 		return false
 	}
-	known := len(c.signals) == n
-	if !known {
-		known = true
-		for _, x := range c.signals {
-			known = known && x.from == c.signals[0].from
-		}
-	}
-	for _, x := range c.signals[:n] {
-		if known {
+	if len(c.signals) == n || !slices.ContainsFunc(c.signals, func(x signal) bool { return x.from != c.signals[0].from }) {
+		for _, x := range c.signals[:n] {
 			merge(s.clocks[device], x.clock)
 		}
 	}

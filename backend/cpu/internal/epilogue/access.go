@@ -227,18 +227,15 @@ func (c *values) compile() {
 	switch {
 	case nonTemporal && d == tile.Float32:
 		c.step.Store = writeTo(c, x, c.plan.Loops.CopyNonTemporal)
-		return
 	case nonTemporal:
 		c.step.Store = writeTo(c, x, c.plan.Loops.ToBFloat16NonTemporal)
-		return
-	}
-	if d == tile.Float32 {
+	case d == tile.Float32:
 		c.step.Store = writeTo(c, x, func(o, x []float32) { copy(o, x) })
 		c.step.Add = writeTo(c, x, func(o, x []float32) { c.plan.Loops.Add(o, o, x) })
-		return
+	default:
+		c.step.Store = writeTo(c, x, c.plan.Loops.ToBFloat16)
+		c.step.Add = writeTo(c, x, c.plan.Loops.AddBFloat16)
 	}
-	c.step.Store = writeTo(c, x, c.plan.Loops.ToBFloat16)
-	c.step.Add = writeTo(c, x, c.plan.Loops.AddBFloat16)
 }
 
 // convert changes the type of integers, whose value the new one has.

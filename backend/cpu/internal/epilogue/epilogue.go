@@ -178,7 +178,16 @@ func (c *values) ints(e *tile.Expr) plan.Lanes[int32] {
 	case tile.OpCast:
 		return c.castToInt(e)
 	case tile.OpIota:
-		return rowByRow(c, width(e), false, iotaLanes(c, e.Dim == len(e.Shape)-1))
+		isCol := e.Dim == len(e.Shape)-1
+		return rowByRow(c, width(e), false, lanes(c, func(_ *plan.Frame, row, col int, out []int32) {
+			for l := range out {
+				if isCol {
+					out[l] = int32(col + l)
+				} else {
+					out[l] = int32(row)
+				}
+			}
+		}))
 	case tile.OpIndex:
 		x := c.once(func(w *plan.Frame) int { return tile.Eval(e.Index, w) })
 		return lanes(c, func(w *plan.Frame, _, _ int, out []int32) { memory.Fill(out, int32(x(w))) })
@@ -326,18 +335,6 @@ func (c *values) tabled(e *tile.Expr, of *rows.Cubics) plan.Lanes[float32] {
 
 func splat[T any](c *values, v T) plan.Lanes[T] {
 	return lanes(c, func(_ *plan.Frame, _, _ int, out []T) { memory.Fill(out, v) })
-}
-
-func iotaLanes(c *values, isCol bool) plan.Lanes[int32] {
-	return lanes(c, func(_ *plan.Frame, row, col int, out []int32) {
-		for l := range out {
-			if isCol {
-				out[l] = int32(col + l)
-			} else {
-				out[l] = int32(row)
-			}
-		}
-	})
 }
 
 // rounded rounds x to bfloat16.

@@ -52,7 +52,7 @@ func (w *Worker) start(c *tile.Copy) {
 	if c.Remote() && w.mesh != nil {
 		to = w.mesh.workers[w.neighbour(c.Along, c.Device)]
 	}
-	copyPart(c, w.partHere(c.From), to.partAt(c.To, &w.Frame))
+	copyPart(c, w.partAt(c.From, &w.Frame), to.partAt(c.To, &w.Frame))
 	if w.mesh != nil {
 		w.mesh.add(to.device, w.counter(c.Arrived), c.To.Bytes())
 		if c.Remote() {
@@ -67,8 +67,6 @@ type box struct {
 	lo, hi  []int
 	strides []int
 }
-
-func (w *Worker) partHere(p tile.Part) box { return w.partAt(p, &w.Frame) }
 
 // partAt is a part of this worker's memory, in the program that env is at.
 func (w *Worker) partAt(p tile.Part, env tile.Env) box {

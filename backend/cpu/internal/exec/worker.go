@@ -140,7 +140,7 @@ func (w *Worker) run(steps []*plan.Step) {
 			w.fillRef(s.Dst, s.Stmt.Value.Value)
 			w.stored(s)
 		case plan.StepCompute:
-			w.compute(s)
+			w.computeRows(s, 0, w.Places[s.Dst].Rows)
 			w.stored(s)
 		case plan.StepWhen:
 			if s.Stmt.Kind != tile.When {
@@ -164,10 +164,7 @@ func (w *Worker) fresh(s *plan.Step) bool {
 	return s.Stmt.Kind == tile.Store || s.Zeroed != nil && tile.EvalCond(s.Zeroed, &w.Frame)
 }
 
-// compute executes a store or an accumulation.
-func (w *Worker) compute(s *plan.Step) { w.computeRows(s, 0, w.Places[s.Dst].Rows) }
-
-// computeRows executes it for rows row0 … row1-1 of the destination.
+// computeRows executes a store or an accumulation for rows row0 … row1-1 of the destination.
 func (w *Worker) computeRows(s *plan.Step, row0, row1 int) {
 	fresh := w.fresh(s)
 	at := &w.Places[s.Dst]
@@ -233,31 +230,28 @@ func (w *Worker) write(s *plan.Step, fresh bool, row0, row1, col0, col1 int) {
 		row0, row1 = max(row0, tile.Eval(s.Stmt.From, &w.Frame)), min(row1, tile.Eval(s.Stmt.To, &w.Frame))
 	}
 	from := w.now()
-	if fresh && s.Down != nil {
+	switch {
+	case fresh && s.Down != nil:
 		for row := row0; row < row1; row += plan.VectorLanes {
 			s.Down(&w.Frame, row, min(plan.VectorLanes, row1-row))
 		}
-		w.note(timeline.Epilogue, from, s.Stmt.Ref.Name)
-		return
-	}
-	if fresh && s.StoreRows != nil {
+	case fresh && s.StoreRows != nil:
 		for row := row0; row < row1; row += s.AtOnce {
 			w.Ask()
 			w.Pieces++
 			s.StoreRows(&w.Frame, row, col0, min(s.AtOnce, row1-row), col1-col0)
 		}
-		w.note(timeline.Epilogue, from, s.Stmt.Ref.Name)
-		return
-	}
-	out := s.Add
-	if fresh {
-		out = s.Store
-	}
-	for row := row0; row < row1; row++ {
-		for col := col0; col < col1; col += s.Lanes {
-			w.Ask()
-			w.Pieces++
-			out(&w.Frame, row, col, min(s.Lanes, col1-col))
+	default:
+		out := s.Add
+		if fresh {
+			out = s.Store
+		}
+		for row := row0; row < row1; row++ {
+			for col := col0; col < col1; col += s.Lanes {
+				w.Ask()
+				w.Pieces++
+				out(&w.Frame, row, col, min(s.Lanes, col1-col))
+			}
 		}
 	}
 	w.note(timeline.Epilogue, from, s.Stmt.Ref.Name)
