@@ -206,7 +206,7 @@ func TestRun_Statuses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFake()
 			f.misdo = map[string]do{"v3_block": c.do}
-			cfg := small(t, "timeout: 20ms\nblocks: 16x16x16\n")
+			cfg := small(t, "kernels: [1, 3]\ntimeout: 20ms\nblocks: 16x16x16\n")
 			if strings.HasSuffix(c.name, "between rounds") { // too little memory to stay open
 				f.device.MemoryBytes.Value = 1 << 15
 			}
