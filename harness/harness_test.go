@@ -206,7 +206,7 @@ func TestRun_Statuses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFake()
 			f.misdo = map[string]do{"v3_block": c.do}
-			cfg := small(t, "timeout: 20ms\nblocks: 16x16x16\n")
+			cfg := small(t, "kernels: [1, 3]\ntimeout: 20ms\nblocks: 16x16x16\n")
 			if strings.HasSuffix(c.name, "between rounds") { // too little memory to stay open
 				f.device.MemoryBytes.Value = 1 << 15
 			}
@@ -260,7 +260,11 @@ func TestRun_Unmeasured(t *testing.T) {
 }
 
 func TestRun_Faults(t *testing.T) {
+	run := thorough.Choose(1, 1, 3)
 	for _, fault := range check.Faults() {
+		if !run() {
+			continue
+		}
 		f := newFake()
 		opt := options(f, filepath.Join(t.TempDir(), "rows.csv"))
 		opt.Fault = fault

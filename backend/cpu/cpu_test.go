@@ -46,13 +46,15 @@ func TestConformance(t *testing.T) {
 
 // TestConformance_Measured: so too where measured costs choose how B is read.
 func TestConformance_Measured(t *testing.T) {
+	want := suite(int(gemm.NEON) + 1)
+	want.OneIn = thorough.OneIn(1, 41, 97)
 	backendtest.Run(t, func() backend.Backend {
 		be, err := Open(Options{Threads: 2, NoProbe: true, giveWay: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return be
-	}, suite(int(gemm.NEON)+1))
+	}, want)
 }
 
 // refused are programs that no micro-kernel or vector is there for.

@@ -124,7 +124,7 @@ func (c *cancels) Write(p []byte) (int, error) {
 // row, and the same command goes on with the others and leaves it as it is.
 func TestInterrupted(t *testing.T) {
 	t.Chdir(t.TempDir())
-	args := []string{"--sizes", "64,72", "--dtype", "float32", "--kernel", "4", "--threads", "1", "--candidates", "2", "--out", "t.yaml"}
+	args := []string{"--sizes", "4,8", "--dtype", "float32", "--kernel", "4", "--threads", "1", "--candidates", "2", "--param", "b=packed", "--out", "t.yaml"}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var stdout, stderr bytes.Buffer
@@ -161,8 +161,8 @@ func TestInterrupted(t *testing.T) {
 // TestMeanwhile: a problem that another process has tuned before its turn is left out.
 func TestMeanwhile(t *testing.T) {
 	t.Chdir(t.TempDir())
-	args := []string{"--sizes", "64,72", "--dtype", "float32", "--kernel", "4", "--threads", "1", "--candidates", "2", "--out", "t.yaml"}
-	theirs := rowOf(jobOf(72), tuned.ByEvidence, "theirs")
+	args := []string{"--sizes", "4,8", "--dtype", "float32", "--kernel", "4", "--threads", "1", "--candidates", "2", "--param", "b=packed", "--out", "t.yaml"}
+	theirs := rowOf(jobOf(8), tuned.ByEvidence, "theirs")
 	stdout := &cancels{cancel: func() {
 		table, err := tuned.ReadFile("t.yaml")
 		if err == nil {
@@ -176,7 +176,7 @@ func TestMeanwhile(t *testing.T) {
 	var stderr bytes.Buffer
 	code := run(context.Background(), args, stdout, &stderr)
 	table, err := tuned.ReadFile("t.yaml")
-	if err != nil || code != cli.OK || !strings.HasSuffix(stdout.String(), "72x72x72 float32×float32→float32: blocks 8x8x8, found by another tune meanwhile\nt.yaml: 2 rows\n") {
+	if err != nil || code != cli.OK || !strings.HasSuffix(stdout.String(), "8x8x8 float32×float32→float32: blocks 8x8x8, found by another tune meanwhile\nt.yaml: 2 rows\n") {
 		t.Fatalf("%d %v\n%s\n%s", code, err, &stdout.Buffer, &stderr)
 	}
 	if row, _ := table.Row(theirs.Key); row.Evidence.Versions != "theirs" {
@@ -188,9 +188,9 @@ func TestMeanwhile(t *testing.T) {
 // next run with enough tunes all.
 func TestBudget(t *testing.T) {
 	t.Chdir(t.TempDir())
-	args := []string{"--sizes", "96", "--dtype", "float32", "--kernel", "4", "--threads", "1", "--candidates", "2", "--out", "t.yaml"}
+	args := []string{"--sizes", "16", "--dtype", "float32", "--kernel", "4", "--threads", "1", "--candidates", "2", "--param", "b=packed", "--out", "t.yaml"}
 	code, stdout, stderr := tuneWith(append(args, "--time-budget", "1ms")...)
-	if code != cli.OK || !strings.HasPrefix(stdout, "t.yaml: 0 rows; 0 of 1 problem tuned; run again") || !strings.Contains(stderr, "not done: v4_optblock 96x96x96 float32×float32→float32: ") {
+	if code != cli.OK || !strings.HasPrefix(stdout, "t.yaml: 0 rows; 0 of 1 problem tuned; run again") || !strings.Contains(stderr, "not done: v4_optblock 16x16x16 float32×float32→float32: ") {
 		t.Errorf("%d\n%s\n%s", code, stdout, stderr)
 	}
 	code, stdout, stderr = tuneWith(append(args, "--time-budget", "10m")...)

@@ -40,8 +40,8 @@ func tuneWith(args ...string) (code int, stdout, stderr string) {
 func TestTune(t *testing.T) {
 	t.Chdir(t.TempDir())
 	args := []string{"--dtype", "float32", "--threads", "1", "--candidates", "2", "--sizes"}
-	code, stdout, stderr := tuneWith(append(args, "80,96", "--kernel", "4")...)
-	if want := regexp.MustCompile(`(?s)^v4_optblock 80x80x80 float32×float32→float32: blocks .*\nconfigs/tuned/cpu_\w+_1\.yaml: 2 rows\n$`); code != cli.OK || !want.MatchString(stdout) {
+	code, stdout, stderr := tuneWith(append(args, "8,16", "--kernel", "4", "--param", "b=packed")...)
+	if want := regexp.MustCompile(`(?s)^v4_optblock 8x8x8 float32×float32→float32: blocks .*\nconfigs/tuned/cpu_\w+_1\.yaml: 2 rows\n$`); code != cli.OK || !want.MatchString(stdout) {
 		t.Fatalf("%d\n%s\n%s", code, stdout, stderr)
 	}
 	files, _ := filepath.Glob("configs/tuned/*.yaml")
@@ -52,7 +52,7 @@ func TestTune(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if code, stdout, stderr = tuneWith(append(args, "80", "--kernel", "3,4,5")...); code != cli.OK || !strings.Contains(stderr, "1 problem to tune, 2 in the table") {
+	if code, stdout, stderr = tuneWith(append(args, "8", "--kernel", "3,4,5")...); code != cli.OK || !strings.Contains(stderr, "1 problem to tune, 2 in the table") {
 		t.Fatalf("%d\n%s\n%s", code, stdout, stderr)
 	}
 	after, err := tuned.ReadFile(files[0])
@@ -68,11 +68,11 @@ func TestTune(t *testing.T) {
 	if code != cli.OK || strings.Count(stdout, "    blocks ") != 3 || !strings.Contains(stdout, "tuned_shape_class, a row whose sizes ") || strings.Count(stdout, " raced, ended by evidence; ") != 3 {
 		t.Errorf("%d\n%s\n%s", code, stdout, stderr)
 	}
-	if err := os.WriteFile("theirs.py", []byte("{(6, 80, 80, 80, 'float32', 'float32'): (80, 80, 80),\n(6, 9, 9, 9, 'int8', 'int8'): (9, 9, 9)}"), 0o644); err != nil {
+	if err := os.WriteFile("theirs.py", []byte("{(6, 8, 8, 8, 'float32', 'float32'): (8, 8, 8),\n(6, 9, 9, 9, 'int8', 'int8'): (9, 9, 9)}"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	code, stdout, stderr = tuneWith("--import", "theirs.py", "--threads", "1")
-	if code != cli.OK || !strings.Contains(stdout, "80x80x80 float32×float32: theirs 80x80x80, ours ") || !strings.Contains(stdout, "(tuned, float32→float32)") ||
+	if code != cli.OK || !strings.Contains(stdout, "8x8x8 float32×float32: theirs 8x8x8, ours ") || !strings.Contains(stdout, "(tuned, float32→float32)") ||
 		!strings.Contains(stdout, "9x9x9 int8×int8: theirs 9x9x9, ours unknown\n2 rows of theirs.py: ") {
 		t.Errorf("%d\n%s\n%s", code, stdout, stderr)
 	}
@@ -195,7 +195,7 @@ func TestAudit(t *testing.T) {
 	if err := os.WriteFile("page.md", []byte("above\n"+begin+"\nold\n"+end+"\nbelow\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"--audit", "--sizes", "65,48x72x80", "--dtype", "float32,int8", "--kernel", "4", "--threads", "1", "--rounds", "6", "--candidates", "2", "--page", "page.md", "--note", "A note.", "--csv", "sub/a.csv"}
+	args := []string{"--audit", "--sizes", "33,24x36x40", "--dtype", "float32,int8", "--kernel", "4", "--threads", "1", "--rounds", "6", "--candidates", "2", "--page", "page.md", "--note", "A note.", "--csv", "sub/a.csv"}
 	code, stdout, stderr := tuneWith(args...)
 	if code != cli.OK || stdout != "page.md\nsub/a.csv\n" {
 		t.Fatalf("%d\n%s\n%s", code, stdout, stderr)
@@ -205,7 +205,7 @@ func TestAudit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"above\n" + begin + "\n\nA note.\n\nMeasured on ", "| 65 | v4_optblock | float32 | ", "| 48×72×80 | v4_optblock | int8→int32 | ",
+		"above\n" + begin + "\n\nA note.\n\nMeasured on ", "| 33 | v4_optblock | float32 | ", "| 24×36×40 | v4_optblock | int8→int32 | ",
 		"from a table of 2 rows in ", "\n" + end + "\nbelow\n",
 	} {
 		if !strings.Contains(string(page), want) {

@@ -14,7 +14,7 @@ import (
 func TestRegistered(t *testing.T) {
 	registrytest.Run(t, func(t *testing.T) {
 		t.Chdir(t.TempDir())
-		code, stdout, stderr := tuneWith(strings.Fields("--backend abacus --kernel 4 --sizes 80 --dtype float32 --candidates 2 --time-budget 5s --out table.yaml")...)
+		code, stdout, stderr := tuneWith(strings.Fields("--backend abacus --kernel 4 --sizes 16 --dtype float32 --candidates 2 --time-budget 5s --out table.yaml")...)
 		if code != cli.OK || !strings.Contains(stderr, " beads: 1 problem to tune") {
 			t.Fatalf("exit %d\n%s\n%s", code, stdout, stderr)
 		}

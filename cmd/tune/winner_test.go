@@ -16,6 +16,7 @@ import (
 	"matladder/harness"
 	"matladder/harness/tuned"
 	"matladder/internal/cli"
+	"matladder/internal/thorough"
 	"matladder/lower/mosaic"
 	"matladder/machine"
 	"matladder/model"
@@ -62,7 +63,7 @@ func (s *stepCounter) Predict(_ context.Context, programs []*tile.Program, param
 // TestWinner: what wins a tune is what a sweep then runs, with as much fast memory; what
 // won under a vmem_limit is taken only where it fits without.
 func TestWinner(t *testing.T) {
-	f := problem.MatmulFamily
+	f, run := problem.MatmulFamily, thorough.Choose(1, 5, 11)
 	for _, key := range []string{"v5e", "v5p", "v6e", "v7x"} {
 		device, err := machine.Find("tpu_" + key)
 		if err != nil {
@@ -79,6 +80,9 @@ func TestWinner(t *testing.T) {
 			}
 			for _, number := range []int{4, 5} {
 				for _, limit := range []int64{0, 8 << 20, target.VMEMBytes / 2} {
+					if !run() {
+						continue
+					}
 					t.Run(fmt.Sprintf("%s %s v%d limit %s", key, dtype, number, backend.FormatBytes(limit)), func(t *testing.T) {
 						c := harness.Config{Family: f, Kernels: []int{number}, Batches: []int{1}, Precisions: []tile.Precision{tile.Default},
 							Sizes: []problem.Sizes{f.Equal(512), f.Equal(4096)}, Asked: []problem.Asked{asked}}
