@@ -304,12 +304,12 @@ var ErrNoOutput = errors.New("nothing was run on these inputs")
 
 // TooBigError is what a backend answers to a program that does not fit memory.
 type TooBigError struct {
-	What        string // which memory
-	Need, Limit int64  // bytes; Limit is 0 if unknown
+	What          string // which memory
+	Needed, Limit int64  // bytes; Limit is 0 if unknown
 }
 
 func (e *TooBigError) Error() string {
-	s := fmt.Sprintf("too big: needs %s of %s", FormatBytes(e.Need), e.What)
+	s := fmt.Sprintf("too big: needs %s of %s", FormatBytes(e.Needed), e.What)
 	if e.Limit > 0 {
 		s += ", has " + FormatBytes(e.Limit)
 	}

@@ -18,8 +18,8 @@ func ExampleParams() {
 	fmt.Println(p.With("b", "direct"))
 
 	var big *backend.TooBigError
-	if err := fmt.Errorf("v1_naive: %w", &backend.TooBigError{Need: 192 << 20, Limit: 16 << 20}); errors.As(err, &big) {
-		fmt.Println(backend.FormatBytes(big.Need), "of", backend.FormatBytes(big.Limit))
+	if err := fmt.Errorf("v1_naive: %w", &backend.TooBigError{Needed: 192 << 20, Limit: 16 << 20}); errors.As(err, &big) {
+		fmt.Println(backend.FormatBytes(big.Needed), "of", backend.FormatBytes(big.Limit))
 	}
 	// Output:
 	// b=direct unroll=4 vmem_limit=64MiB

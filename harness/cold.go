@@ -36,9 +36,9 @@ func coolerOf(b backend.Backend) (backend.Cooler, error) {
 	return backend.As[backend.Cooler](b, "cannot put operands out of the caches")
 }
 
-// cooler is what puts the memory of a lane out of the caches, nil where launches are to find
+// cooler is what puts the memory of a candidate out of the caches, nil where launches are to find
 // what the last one left.
-func (r *run) cooler(l *lane) (func(context.Context, backend.Executable) error, error) {
+func (r *run) cooler(l *candidate) (func(context.Context, backend.Executable) error, error) {
 	if r.sweep.Config.Cache != results.Cold {
 		return nil, nil
 	}

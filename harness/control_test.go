@@ -125,7 +125,7 @@ func TestControl_Disturbed(t *testing.T) {
 		return 1
 	})
 	s := stats.Summarize(out.Rows)[0]
-	if undisturbed != 12 || once != 12 || long <= 12 || s.Disturbed == 0 || s.Rough || s.Time.N < 12 {
+	if undisturbed != 12 || once != 12 || long <= 12 || s.Disturbed == 0 || s.LowConfidence || s.Time.N < 12 {
 		t.Errorf("%d rounds, %d with one slow control, %d with several in a row: %d left out of %d", undisturbed, once, long, s.Disturbed, s.Rows)
 	}
 	always, _ := rounds(func(call int) float64 { return 1 + float64(call%2) + float64(call) }) // ever slower

@@ -92,7 +92,7 @@ func (f *fake) Compile(_ context.Context, programs []*tile.Program, params backe
 		need += r.ArrayBytes()
 	}
 	if limit := int64(f.device.MemoryBytes.Value); need > limit {
-		return nil, &backend.TooBigError{What: "memory", Need: need, Limit: limit}
+		return nil, &backend.TooBigError{What: "memory", Needed: need, Limit: limit}
 	}
 	f.compiles++
 	f.params[programs[0].Name] = params.String()

@@ -40,7 +40,7 @@ func (r *run) testOperands(ctx context.Context, c Config, p problem.Problem) err
 			if point.Status != "" {
 				continue
 			}
-			l := &lane{Point: point, bytes: point.bytes(), counts: measure.Counts{Launches: 1}}
+			l := &candidate{Point: point, bytes: point.bytes(), counts: measure.Counts{Launches: 1}}
 			if l.prepare(); l.Status != "" || len(l.programs) == 0 { // of others than kernels nothing may be open
 				continue
 			}
@@ -57,8 +57,8 @@ func (r *run) testOperands(ctx context.Context, c Config, p problem.Problem) err
 	return nil
 }
 
-// injectAll runs the lane once and expects each fault to be found.
-func (r *run) injectAll(ctx context.Context, l *lane) error {
+// injectAll runs the candidate once and expects each fault to be found.
+func (r *run) injectAll(ctx context.Context, l *candidate) error {
 	if _, err := l.exe.Launch(ctx, 1); err != nil {
 		return ctx.Err() // the sweep will say what is wrong with it
 	}

@@ -38,7 +38,7 @@ func (r *run) groups(ctx context.Context, begin time.Time, done map[results.Poin
 				g.deadline = r.now().Add(share)
 			}
 			g.rng = order(r.sweep.Config.Seed, r.sweep.Groups[g.number].Problem)
-			if err := g.measure(ctx, r.lanes(r.sweep.Groups[g.number], done)); err != nil {
+			if err := g.measure(ctx, r.candidates(r.sweep.Groups[g.number], done)); err != nil {
 				return err
 			}
 			g.rng = nil // there may be many groups

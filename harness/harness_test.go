@@ -183,7 +183,7 @@ func TestRun_Statuses(t *testing.T) {
 		status results.Status
 		reason string
 	}{
-		{"too big", do{compile: &backend.TooBigError{What: "VMEM", Need: 20, Limit: 10}}, results.TooBig, "needs 20 bytes of VMEM, has 10"},
+		{"too big", do{compile: &backend.TooBigError{What: "VMEM", Needed: 20, Limit: 10}}, results.TooBig, "needs 20 bytes of VMEM, has 10"},
 		{"unsupported", do{compile: backend.ErrUnsupported}, results.Unsupported, "unsupported"},
 		{"does not compile", do{compile: errors.New("internal compiler error")}, results.Failed, "internal compiler error"},
 		{"no inputs", do{load: errors.New("device lost")}, results.Failed, "inputs: device lost"},

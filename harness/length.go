@@ -21,10 +21,10 @@ import (
 // (EPYC Zen 3, 2026-11-24).
 const mostHalvings = 3
 
-// crowded reports whether others had the processors in all repetitions of a lane's turn, and
+// crowded reports whether others had the processors in all repetitions of a candidate's turn, and
 // whether these can be shorter. If launches are much shorter than they seemed, calibrating
 // was disturbed too: the next repetitions have as many as they have room for.
-func (g *group) crowded(l *lane, rows []results.Record) bool {
+func (g *group) crowded(l *candidate, rows []results.Record) bool {
 	c := &l.counts
 	if c.Longer > 0 || g.sweep.Config.Cache == results.Cold || l.retired || len(rows) == 0 {
 		return false

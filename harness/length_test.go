@@ -42,13 +42,13 @@ func TestCrowded(t *testing.T) {
 		{"short enough", 2 * time.Millisecond, 4, 2, row(1, 2*time.Millisecond, 0.5), false, 4, 2 * time.Millisecond},
 	} {
 		g := &group{run: &run{watch: &measure.Watch{}}, halvings: c.halvings}
-		l := &lane{counts: measure.Counts{Launches: c.was, Each: c.each, Settling: c.was}}
+		l := &candidate{counts: measure.Counts{Launches: c.was, Each: c.each, Settling: c.was}}
 		asks := g.crowded(l, c.rows)
 		if got := l.counts; asks != c.want || got.Launches != c.launches || got.Each < c.after-1 || got.Each > c.after+1 || got.Settling != c.launches {
 			t.Errorf("%s: %v %+v, want %v, %d launches of %s", c.name, asks, got, c.want, c.launches, c.after)
 		}
 	}
-	loop := &lane{counts: measure.Counts{Launches: 8, Longer: 64, Each: launch}}
+	loop := &candidate{counts: measure.Counts{Launches: 8, Longer: 64, Each: launch}}
 	if (&group{run: &run{watch: &measure.Watch{}}}).crowded(loop, row(64, launch, 0.5)) || loop.counts.Launches != 8 {
 		t.Errorf("of a loop: %+v", loop.counts)
 	}

@@ -7,14 +7,14 @@ import (
 
 	"matladder/backend"
 	"matladder/harness/measure"
-	"matladder/internal/awake"
+	"matladder/internal/deadline"
 	"matladder/results"
 	"matladder/stats/interval"
 	"matladder/tile"
 )
 
-// lane is a point while its group is measured.
-type lane struct {
+// candidate is a point while its group is measured.
+type candidate struct {
 	Point
 	programs []*tile.Program
 	row      results.Record // what all its rows share
@@ -28,8 +28,8 @@ type lane struct {
 }
 
 // turn measures the repetitions of one round and returns their rows. A failure
-// is a row too and retires the lane; the error is for a cancelled execution.
-func (g *group) turn(ctx context.Context, l *lane, round int) ([]results.Record, error) {
+// is a row too and retires the candidate; the error is for a cancelled execution.
+func (g *group) turn(ctx context.Context, l *candidate, round int) ([]results.Record, error) {
 	rows, err := g.repetitions(ctx, l, round)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -50,8 +50,8 @@ func (g *group) turn(ctx context.Context, l *lane, round int) ([]results.Record,
 	return rows, nil
 }
 
-// repetitions opens the lane if need be, times it and verifies the output.
-func (g *group) repetitions(ctx context.Context, l *lane, round int) ([]results.Record, error) {
+// repetitions opens the candidate if need be, times it and verifies the output.
+func (g *group) repetitions(ctx context.Context, l *candidate, round int) ([]results.Record, error) {
 	if !l.exe.IsOpen() {
 		if err := g.open(ctx, l); err != nil {
 			return nil, err
@@ -90,7 +90,7 @@ func (g *group) repetitions(ctx context.Context, l *lane, round int) ([]results.
 // the machine since the last one: untimed launches wake threads up and bring into
 // the caches what is there in a row of launches. Loops need none, their slope is
 // free of it.
-func (r *run) repetition(ctx context.Context, l *lane, launches int) (results.Record, error) {
+func (r *run) repetition(ctx context.Context, l *candidate, launches int) (results.Record, error) {
 	row := l.row
 	if err := l.exe.Poison(ctx); err != nil {
 		return row, err
@@ -119,7 +119,7 @@ func (r *run) repetition(ctx context.Context, l *lane, launches int) (results.Re
 
 // verify checks the output that the last repetition left and writes the verdict
 // into all rows of the round: inputs and program were the same.
-func (r *run) verify(ctx context.Context, l *lane, rows []results.Record) error {
+func (r *run) verify(ctx context.Context, l *candidate, rows []results.Record) error {
 	res, err := l.exe.Check(ctx, backend.CheckSpec{InputSpec: r.inputs(l.Problem), Fault: r.opt.Fault})
 	if err != nil {
 		for i := range rows { // never verified, so never ok
@@ -143,9 +143,9 @@ func (r *run) verify(ctx context.Context, l *lane, rows []results.Record) error 
 	return nil
 }
 
-// open compiles and loads the lane, warms it up and finds how many launches make
+// open compiles and loads the candidate, warms it up and finds how many launches make
 // a repetition.
-func (r *run) open(ctx context.Context, l *lane) error {
+func (r *run) open(ctx context.Context, l *candidate) error {
 	if err := r.compile(ctx, l); err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (r *run) open(ctx context.Context, l *lane) error {
 	return nil
 }
 
-func (r *run) compile(ctx context.Context, l *lane) (err error) {
+func (r *run) compile(ctx context.Context, l *candidate) (err error) {
 	start := r.now()
 	l.exe, err = r.limits().Open(ctx, l.programs, r.references, func(ctx context.Context) (backend.Executable, error) {
 		b, _ := l.on(&r.opt)
@@ -187,11 +187,11 @@ func (r *run) limits() measure.Limits {
 	return measure.Limits{Timeout: r.sweep.Config.Timeout, Within: limited}
 }
 
-// limited is awake.WithTimeout; tests look in between.
-var limited = awake.WithTimeout
+// limited is deadline.WithTimeout; tests look in between.
+var limited = deadline.WithTimeout
 
 // calibrate finds how many launches make a repetition.
-func (r *run) calibrate(ctx context.Context, l *lane) (err error) {
+func (r *run) calibrate(ctx context.Context, l *candidate) (err error) {
 	l.counts, err = l.exe.Calibrate(ctx)
 	r.settle(l)
 	return err
@@ -199,7 +199,7 @@ func (r *run) calibrate(ctx context.Context, l *lane) (err error) {
 
 // settle says, of launches of about the length that is known, how many make a repetition of
 // cold ones, and how many go ahead untimed.
-func (r *run) settle(l *lane) {
+func (r *run) settle(l *candidate) {
 	c, cold := &l.counts, r.sweep.Config.Cache == results.Cold
 	if cold {
 		c.Launches = min(c.Launches, mostColdLaunches)

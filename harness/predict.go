@@ -30,8 +30,8 @@ func (r *run) predict(ctx context.Context, done map[results.PointKey]*past) erro
 		slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 		for _, g := range r.sweep.Groups {
 			var rows []chan results.Record
-			var missing []*lane
-			for _, l := range r.lanes(g, done) {
+			var missing []*candidate
+			for _, l := range r.candidates(g, done) {
 				if l.rounds == 0 {
 					missing, rows = append(missing, l), append(rows, make(chan results.Record, 1))
 				}
@@ -94,7 +94,7 @@ func (r *run) written(ctx context.Context, number int, waiting []chan results.Re
 }
 
 // prediction is the row of one point.
-func (r *run) prediction(ctx context.Context, l *lane) results.Record {
+func (r *run) prediction(ctx context.Context, l *candidate) results.Record {
 	if l.Status != "" {
 		return l.because(0, l.Status, l.Reason)
 	}

@@ -125,7 +125,7 @@ func TestPredict_Statuses(t *testing.T) {
 	p.answer = func(kernel string) error {
 		switch kernel {
 		case "v1_naive":
-			return &backend.TooBigError{What: "VMEM", Need: 2, Limit: 1}
+			return &backend.TooBigError{What: "VMEM", Needed: 2, Limit: 1}
 		case "v2_parallel":
 			return &backend.CrashError{What: "compiler", Reason: "signal: killed"}
 		case "v3_block":

@@ -16,11 +16,11 @@ type wrongError struct{ detail string }
 
 func (e *wrongError) Error() string { return e.detail }
 
-// prove runs a lane that has just been compiled on an exact probe, before anything is
+// prove runs a candidate that has just been compiled on an exact probe, before anything is
 // measured: each element must be what it must be. A family without such probes is looked
 // at as often on the sweep's own inputs. Meanwhile it finds how many launches make a
 // repetition.
-func (r *run) prove(ctx context.Context, l *lane) error {
+func (r *run) prove(ctx context.Context, l *candidate) error {
 	spec := r.inputs(l.Problem)
 	switch {
 	case check.HasExact(l.Problem):
@@ -69,10 +69,10 @@ const (
 	lookBytes   = 256 << 20 // of arrays that all looks together bring from a device's own memory, about
 )
 
-// looks is how many launches of a calibrated lane are looked at; none of those that are
+// looks is how many launches of a calibrated candidate are looked at; none of those that are
 // repetitions of their own, which are verified in each round. What a device has in memory of
 // its own takes longer to bring here and to verify than to launch: fewer of large outputs.
-func (l *lane) looks(d machine.Device) int {
+func (l *candidate) looks(d machine.Device) int {
 	switch {
 	case l.counts.Each <= briefLaunch, l.Problem.FLOPs() <= briefFLOPs:
 		if d.Kind == machine.CPU {
@@ -87,7 +87,7 @@ func (l *lane) looks(d machine.Device) int {
 
 // look verifies what the last of a few launches writes to an output that nothing was
 // left in before them.
-func (r *run) look(ctx context.Context, l *lane, spec backend.InputSpec, launches int) error {
+func (r *run) look(ctx context.Context, l *candidate, spec backend.InputSpec, launches int) error {
 	if err := r.alone(ctx, l, launches); err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (r *run) look(ctx context.Context, l *lane, spec backend.InputSpec, launche
 }
 
 // alone runs launches on a poisoned output.
-func (r *run) alone(ctx context.Context, l *lane, launches int) error {
+func (r *run) alone(ctx context.Context, l *candidate, launches int) error {
 	if err := l.exe.Poison(ctx); err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (r *run) alone(ctx context.Context, l *lane, launches int) error {
 // single leaves, at random, what the last repetition wrote, or lets one launch write it
 // anew behind none to three others: a backend cannot tell which launch is verified.
 // Long launches are repetitions of their own, which are verified in each round.
-func (r *run) single(ctx context.Context, l *lane) error {
+func (r *run) single(ctx context.Context, l *candidate) error {
 	if l.counts.Each >= measure.LongestSettling || r.rng.IntN(2) == 0 {
 		return nil
 	}
@@ -123,7 +123,7 @@ func (r *run) single(ctx context.Context, l *lane) error {
 }
 
 // varied adds a launch to many, or none: which of them is the last is not to be known.
-func (r *run) varied(l *lane, launches int) int {
+func (r *run) varied(l *candidate, launches int) int {
 	if l.counts.Longer > 0 || launches < 4 {
 		return launches
 	}
@@ -132,7 +132,7 @@ func (r *run) varied(l *lane, launches int) int {
 
 // confirm verifies the output of a probe. What cannot be verified here cannot be after a
 // round either, whose rows will say so.
-func (r *run) confirm(ctx context.Context, l *lane, spec backend.InputSpec) error {
+func (r *run) confirm(ctx context.Context, l *candidate, spec backend.InputSpec) error {
 	res, err := l.exe.Check(ctx, backend.CheckSpec{InputSpec: spec})
 	if err == nil && !res.OK {
 		return &wrongError{res.Detail}

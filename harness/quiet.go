@@ -51,15 +51,15 @@ func narrow(times []float64) bool {
 	return i.Sure() && i.Spread() <= narrowEnough
 }
 
-// rests reports whether a lane sits a round out, since more would not change what is
+// rests reports whether a candidate sits a round out, since more would not change what is
 // known of it: rounds go where an interval is still wide. What others are held against
 // takes part as long as any of them does.
-func (g *group) rests(l *lane) bool { return l.rounds > 0 && !l.isBaseline() && g.settled(l) }
+func (g *group) rests(l *candidate) bool { return l.rounds > 0 && !l.isBaseline() && g.settled(l) }
 
 // settled reports whether more rounds would not change what a reader concludes of a
-// lane, or there were as many as the sweep allows. Disturbed ones are repeated, as often
+// candidate, or there were as many as the sweep allows. Disturbed ones are repeated, as often
 // as there are quiet ones at most.
-func (g *group) settled(l *lane) bool {
+func (g *group) settled(l *candidate) bool {
 	c := g.sweep.Config
 	if l.rounds >= 2*c.MaxRounds {
 		return true

@@ -78,12 +78,12 @@ func identity(r *results.Record) results.PointKey {
 	return key
 }
 
-// lanes prepares the points of a group: it builds their programs and takes up
+// candidates prepares the points of a group: it builds their programs and takes up
 // what earlier executions left of them.
-func (r *run) lanes(g Group, done map[results.PointKey]*past) []*lane {
-	var lanes []*lane
+func (r *run) candidates(g Group, done map[results.PointKey]*past) []*candidate {
+	var candidates []*candidate
 	for _, p := range g.Points {
-		l := &lane{Point: p, bytes: p.bytes()}
+		l := &candidate{Point: p, bytes: p.bytes()}
 		if p.Status == "" {
 			l.prepare()
 		}
@@ -102,13 +102,13 @@ func (r *run) lanes(g Group, done map[results.PointKey]*past) []*lane {
 				r.settle(l)
 			}
 		}
-		lanes = append(lanes, l)
+		candidates = append(candidates, l)
 	}
-	return lanes
+	return candidates
 }
 
-// prepare writes the lane's programs; a kernel that cannot is a failed point.
-func (l *lane) prepare() {
+// prepare writes the candidate's programs; a kernel that cannot is a failed point.
+func (l *candidate) prepare() {
 	err := measure.Guard(func() (err error) {
 		l.programs, err = l.build(l.Problem, l.Variant)
 		return err

@@ -44,38 +44,38 @@ func order(seed int64, p problem.Problem) *rand.PCG {
 	return rand.NewPCG(uint64(seed), h.Sum64())
 }
 
-// measure takes the lanes through rounds until they are settled. Executables are
+// measure takes the candidates through rounds until they are settled. Executables are
 // closed when it returns.
-func (g *group) measure(ctx context.Context, lanes []*lane) (err error) {
+func (g *group) measure(ctx context.Context, candidates []*candidate) (err error) {
 	defer func() {
-		for _, l := range lanes {
+		for _, l := range candidates {
 			err = errors.Join(err, l.exe.Close())
 		}
 	}()
-	g.keep(lanes)
-	if len(lanes) > 0 {
-		g.watch.Current = stats.SymptomsOf(&lanes[0].row)
+	g.keep(candidates)
+	if len(candidates) > 0 {
+		g.watch.Current = stats.SymptomsOf(&candidates[0].row)
 	}
 	round := 0
-	for _, l := range lanes {
+	for _, l := range candidates {
 		round = max(round, l.rounds)
 	}
 	for range round { // a resumed group goes on with the orders it would have had
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		measure.Shuffled(rand.New(g.rng), lanes)
+		measure.Shuffled(rand.New(g.rng), candidates)
 	}
-	for g.more(lanes) {
+	for g.more(candidates) {
 		begin := g.now()
-		if err := g.round(ctx, lanes, round); err != nil {
+		if err := g.round(ctx, candidates, round); err != nil {
 			return err
 		}
 		round++
 		g.last = g.now().Sub(begin)
 	}
-	g.unsettled(lanes)
-	if err := g.append(g.closeAll(lanes)); err != nil {
+	g.unsettled(candidates)
+	if err := g.append(g.closeAll(candidates)); err != nil {
 		return err
 	}
 	e := g.event(round, 0)
@@ -88,9 +88,9 @@ func (g *group) measure(ctx context.Context, lanes []*lane) (err error) {
 }
 
 // unsettled finds out whether more rounds would tell more, and what they take to begin.
-func (g *group) unsettled(lanes []*lane) {
+func (g *group) unsettled(candidates []*candidate) {
 	g.wide, g.opening = 0, 0
-	for _, l := range lanes {
+	for _, l := range candidates {
 		if l.retired || g.rests(l) {
 			continue
 		}
@@ -101,11 +101,11 @@ func (g *group) unsettled(lanes []*lane) {
 	}
 }
 
-// closeAll closes the lanes of a group that is settled. One that does not close
+// closeAll closes the candidates of a group that is settled. One that does not close
 // has a row that says so; its figures stand.
-func (g *group) closeAll(lanes []*lane) []results.Record {
+func (g *group) closeAll(candidates []*candidate) []results.Record {
 	var rows []results.Record
-	for _, l := range lanes {
+	for _, l := range candidates {
 		if err := l.exe.Close(); err != nil {
 			rows = append(rows, l.because(l.rounds, results.Failed, "close: "+err.Error()))
 		}
@@ -113,16 +113,16 @@ func (g *group) closeAll(lanes []*lane) []results.Record {
 	return rows
 }
 
-// round is one pass over all lanes that go on. Its rows are written together or,
+// round is one pass over all candidates that go on. Its rows are written together or,
 // if ctx is cancelled, not at all.
-func (g *group) round(ctx context.Context, lanes []*lane, round int) error {
+func (g *group) round(ctx context.Context, candidates []*candidate, round int) error {
 	type turn struct {
-		*lane
+		*candidate
 		first, end int // of its rows
 	}
 	var turns []turn
 	var rows []results.Record
-	conditions, err := measure.Round(ctx, g.watch, rand.New(g.rng), lanes, func(place int, l *lane) error {
+	conditions, err := measure.Round(ctx, g.watch, rand.New(g.rng), candidates, func(place int, l *candidate) error {
 		if l.retired || g.rests(l) {
 			return nil
 		}
@@ -141,7 +141,7 @@ func (g *group) round(ctx context.Context, lanes []*lane, round int) error {
 		}
 		turns = append(turns, turn{l, len(rows), len(rows) + len(some)})
 		rows = append(rows, some...)
-		e := g.event(round, float64(place+1)/float64(len(lanes)))
+		e := g.event(round, float64(place+1)/float64(len(candidates)))
 		e.Kernel = l.Name()
 		g.observe(e)
 		return nil
@@ -160,7 +160,7 @@ func (g *group) round(ctx context.Context, lanes []*lane, round int) error {
 		for i := range rows[t.first:t.end] {
 			t.add(&rows[t.first+i])
 		}
-		crowded = g.crowded(t.lane, rows[t.first:t.end]) || crowded
+		crowded = g.crowded(t.candidate, rows[t.first:t.end]) || crowded
 	}
 	if crowded {
 		g.halvings = min(g.halvings+2, mostHalvings)
@@ -171,8 +171,8 @@ func (g *group) round(ctx context.Context, lanes []*lane, round int) error {
 	return nil
 }
 
-// because is a row that says what became of a lane in a round.
-func (l *lane) because(round int, status results.Status, reason string) results.Record {
+// because is a row that says what became of a candidate in a round.
+func (l *candidate) because(round int, status results.Status, reason string) results.Record {
 	row := l.row
 	row.Round, row.Status, row.Reason = round, status, reason
 	return row
@@ -180,9 +180,9 @@ func (l *lane) because(round int, status results.Status, reason string) results.
 
 // more reports whether another round is needed and there is time for it. A point
 // without a row always gets a round.
-func (g *group) more(lanes []*lane) bool {
+func (g *group) more(candidates []*candidate) bool {
 	open, settled := 0, 0
-	for _, l := range lanes {
+	for _, l := range candidates {
 		switch {
 		case l.retired:
 			continue
@@ -200,13 +200,13 @@ func (g *group) more(lanes []*lane) bool {
 	return !g.limited || !g.now().Add(g.last).After(g.deadline)
 }
 
-// keep marks the lanes that stay open from round to round: as many as fit half
+// keep marks the candidates that stay open from round to round: as many as fit half
 // of the free memory beside the largest of the others, which are opened anew in each
 // round.
-func (g *group) keep(lanes []*lane) {
+func (g *group) keep(candidates []*candidate) {
 	limit := g.sweep.Memory / 2 // the rest is for whatever else runs here
 	var sum, largest int64
-	for _, l := range lanes {
+	for _, l := range candidates {
 		sum += l.bytes
 		largest = max(largest, l.bytes)
 	}
@@ -214,7 +214,7 @@ func (g *group) keep(lanes []*lane) {
 		largest = 0
 	}
 	sum = 0
-	for _, l := range lanes {
+	for _, l := range candidates {
 		if limit == 0 || sum+l.bytes+largest <= limit {
 			l.resident = true
 			sum += l.bytes

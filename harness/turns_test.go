@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"matladder/internal/awake"
+	"matladder/internal/deadline"
 	"matladder/results"
 )
 
@@ -19,13 +19,13 @@ func TestTurns_Killed(t *testing.T) {
 	c := small(t, "kernels: [1, 3]\n")
 	f := newFake()
 	var note []byte // the last one, as a killed process leaves it
-	limited = func(ctx context.Context, d time.Duration) (awake.Context, context.CancelFunc) {
+	limited = func(ctx context.Context, d time.Duration) (deadline.Context, context.CancelFunc) {
 		if text, err := os.ReadFile(turnsFile(path)); err == nil {
 			note = text
 		}
-		return awake.WithTimeout(ctx, d)
+		return deadline.WithTimeout(ctx, d)
 	}
-	t.Cleanup(func() { limited = awake.WithTimeout })
+	t.Cleanup(func() { limited = deadline.WithTimeout })
 	for execution := range 3 {
 		opt := options(f, path)
 		opt.Resume = execution > 0

@@ -11,14 +11,14 @@ type Cores struct {
 	Pair   float64 // that of two cores; one alone needs none
 	Task   float64 // seconds that a program takes beside its products
 	Kept   int64   `json:",omitempty"` // bytes of packed blocks of a that a core keeps from one program to the next; 0 for no limit
-	Sharing
+	CoreToCore
 	Rates map[tile.Dtype]ProductRate // by dtype of the operands
 }
 
-// Sharing is how fast memory that one core has written reaches another. It does not follow
+// CoreToCore is how fast memory that one core has written reaches another. It does not follow
 // from the kind of processor: cores of one chiplet are nearer to each other than cores of two,
 // and the host of a virtual machine may move threads from one to the other.
-type Sharing struct {
+type CoreToCore struct {
 	Line        float64 // seconds from a core's writing a cache line to another's seeing it, on average
 	ReadOthers  float64 // bytes/s at which others read what a core has just written, the slowest of them
 	WriteOthers float64 // bytes/s at which a core writes anew what others have read
@@ -37,7 +37,7 @@ type ProductRate struct {
 }
 
 // RoundTrip is the seconds for a cache line to go to another core, and for one to come back.
-func (s Sharing) RoundTrip() float64 { return 2 * s.Line }
+func (s CoreToCore) RoundTrip() float64 { return 2 * s.Line }
 
 // Known reports whether cores have told what it costs to share memory.
-func (s Sharing) Known() bool { return s.ReadOthers > 0 && s.WriteOthers > 0 }
+func (s CoreToCore) Known() bool { return s.ReadOthers > 0 && s.WriteOthers > 0 }

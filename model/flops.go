@@ -132,7 +132,7 @@ func dimensionOf(e *tile.Expr, dim int) dimension {
 	if e.Op == tile.OpLoad && e.Ref.Kind == tile.In {
 		d.ref, d.i = e.Ref, e.Ref.ArrayDim(dim)
 	}
-	if d.start != nil && d.ref != nil && !d.ref.Overhangs(dim) {
+	if d.start != nil && d.ref != nil && !d.ref.Partial(dim) {
 		return dimension{block: d.block} // a slice of whole blocks is whole
 	}
 	return d

@@ -120,13 +120,13 @@ func cellOf(s *stats.Summary, best map[column]float64) figure.HeatCell {
 	case s == nil:
 		return figure.HeatCell{}
 	case usable(s):
-		return figure.HeatCell{Value: s.Rate.Median, Rough: !s.Rate.Holds(), Best: s.Rate.Median == best[column{s.Size(), s.Mode}]}
+		return figure.HeatCell{Value: s.Rate.Median, LowConfidence: !s.Rate.Holds(), Best: s.Rate.Median == best[column{s.Size(), s.Mode}]}
 	case s.Status == results.TooBig:
 		cell := figure.HeatCell{Status: "too big"}
 		if m := needs.FindStringSubmatch(s.Reason); m != nil {
-			cell.Need, cell.Limit = m[1], m[2]
+			cell.Footprint, cell.Limit = m[1], m[2]
 		} else if s.FastBytes > 0 {
-			cell.Need = figure.Digits(float64(s.FastBytes)/(1<<20)) + " MiB"
+			cell.Footprint = figure.Digits(float64(s.FastBytes)/(1<<20)) + " MiB"
 		}
 		return cell
 	}

@@ -374,7 +374,7 @@ func TestBlocks_Rough(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := list[0].(*figure.HeatMap)
-	if few, enough := h.Rows[0].Cells[0], h.Rows[1].Cells[0]; !few.Rough || enough.Rough {
+	if few, enough := h.Rows[0].Cells[0], h.Rows[1].Cells[0]; !few.LowConfidence || enough.LowConfidence {
 		t.Errorf("of 1 sample and of 6: %+v", h.Rows)
 	}
 	if text := strings.Join(h.Subtitle, "\n"); !strings.Contains(text, "\n~, not to be relied on") {

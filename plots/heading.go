@@ -118,7 +118,7 @@ func unreliable(summaries []*stats.Summary, mark string) string {
 	for _, s := range summaries {
 		if usable(s) && !s.Rate.Holds() {
 			names = append(names, s.Kernel+" "+s.Size()+" "+stats.FormatSeconds(s.Time.Median))
-			disturbed, few = disturbed || s.Rough && s.Disturbed > 0, few || s.Few() && s.Disturbed == 0
+			disturbed, few = disturbed || s.LowConfidence && s.Disturbed > 0, few || s.Few() && s.Disturbed == 0
 		}
 	}
 	if len(names) == 0 {

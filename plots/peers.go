@@ -175,7 +175,7 @@ func (a arena) bars(h figure.Heading) *figure.Bars {
 			bar := figure.Bar{Group: g, Series: i, Status: failureOf(s)}
 			if usable(s) {
 				bar = figure.Bar{Group: g, Series: i, Y: s.Rate.Median, Lo: s.Rate.Lo, Hi: s.Rate.Hi,
-					Label: figure.Digits(s.Rate.Median / unit.Value), Rough: !s.Rate.Holds()}
+					Label: figure.Digits(s.Rate.Median / unit.Value), LowConfidence: !s.Rate.Holds()}
 			}
 			rates.Bars = append(rates.Bars, bar)
 		}

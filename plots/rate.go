@@ -80,7 +80,7 @@ func fitRates(ch *figure.Chart, of results.Unit) {
 	var peaks []float64
 	for _, s := range ch.Series {
 		for _, pt := range s.Points {
-			ends.Add(pt.Y, pt.Hi, pt.Rough)
+			ends.Add(pt.Y, pt.Hi, pt.LowConfidence)
 		}
 	}
 	for _, r := range ch.Roofs {

@@ -148,7 +148,7 @@ func fitRoofline(ch *figure.Chart, of results.Unit, units []results.Unit) {
 					left, right = math.Min(left, l.X), math.Max(right, l.X)
 				}
 			}
-			if !pt.Rough {
+			if !pt.LowConfidence {
 				low, high = math.Min(low, pt.Lo), math.Max(high, pt.Hi)
 			}
 			middle = append(middle, pt.Y)

@@ -153,7 +153,7 @@ func fillScaling(p *figure.Panel, summaries []*stats.Summary, ways []way, of fun
 		for _, sum := range w.fastest(summaries) {
 			if v := of(sum); usable(sum) && drawn(v) {
 				pt := pointOf(float64(sum.Devices), v)
-				pt.Rough = !sum.Rate.Holds()
+				pt.LowConfidence = !sum.Rate.Holds()
 				s.Points = append(s.Points, pt)
 			} else {
 				s.Failures = append(s.Failures, failed(float64(sum.Devices), sum))

@@ -61,7 +61,7 @@ func failed(x float64, s *stats.Summary) figure.Failure {
 
 // pointOf is an estimate at x.
 func pointOf(x float64, e stats.Estimate) figure.Point {
-	return figure.Point{X: x, Y: e.Median, Lo: e.Lo, Hi: e.Hi, Rough: !e.Holds()}
+	return figure.Point{X: x, Y: e.Median, Lo: e.Lo, Hi: e.Hi, LowConfidence: !e.Holds()}
 }
 
 // addRate puts the rate of a summary at x, or why it has none.

@@ -25,7 +25,7 @@ func (s *Summary) compare(ratio *Estimate, other *Summary, factor float64) {
 		return
 	}
 	*ratio = pairedRatio(s.timing.rounds, other.timing.rounds).scale(factor)
-	ratio.Rough = s.Rough || other.Rough
+	ratio.LowConfidence = s.LowConfidence || other.LowConfidence
 	switch {
 	case !ratio.Known():
 		s.warn("shares no round with %s: no ratio", other.Kernel)

@@ -139,8 +139,8 @@ func TestSummarize_Disturbed(t *testing.T) {
 	} {
 		list := Summarize(rows(c.disturbed...))
 		s := list[0]
-		if s.Time.Median != c.median || s.Time.N != c.n || s.Rough != c.rough || s.Rate.Rough != c.rough || s.Disturbed != len(c.disturbed) || s.Rows != 12 {
-			t.Errorf("%d disturbed: %+v of %d rows, %d disturbed, rough %v", len(c.disturbed), s.Time, s.Rows, s.Disturbed, s.Rough)
+		if s.Time.Median != c.median || s.Time.N != c.n || s.LowConfidence != c.rough || s.Rate.LowConfidence != c.rough || s.Disturbed != len(c.disturbed) || s.Rows != 12 {
+			t.Errorf("%d disturbed: %+v of %d rows, %d disturbed, rough %v", len(c.disturbed), s.Time, s.Rows, s.Disturbed, s.LowConfidence)
 		}
 		var text strings.Builder
 		if err := WriteTable(&text, "text", list); err != nil {
@@ -167,7 +167,7 @@ func TestSummarize_DisturbedLoop(t *testing.T) {
 		}
 	}
 	s := Summarize(rows)[0]
-	if got := fmt.Sprintf("%.6f %d %d %v", s.Time.Median, s.Time.N, s.Disturbed, s.Rough); got != "0.001000 8 4 false" {
+	if got := fmt.Sprintf("%.6f %d %d %v", s.Time.Median, s.Time.N, s.Disturbed, s.LowConfidence); got != "0.001000 8 4 false" {
 		t.Error(got)
 	}
 }

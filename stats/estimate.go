@@ -19,9 +19,9 @@ type Estimate struct {
 	Confidence     float64
 	N              int // samples
 
-	// Rough says that the machine was disturbed in so many of the rounds that the
+	// LowConfidence says that the machine was disturbed in so many of the rounds that the
 	// estimate is not to be relied on.
-	Rough bool
+	LowConfidence bool
 
 	// Band says that it is a prediction: Lo and Hi are what it may be, as far as is known,
 	// and no confidence.
@@ -41,7 +41,7 @@ const widest = 2
 // Holds reports whether a reader may rely on the estimate: the machine was quiet enough,
 // and the interval does not span more than twofold.
 func (e Estimate) Holds() bool {
-	return e.Known() && !e.Rough && (e.Band || e.Lo > 0 && e.Hi <= widest*e.Lo)
+	return e.Known() && !e.LowConfidence && (e.Band || e.Lo > 0 && e.Hi <= widest*e.Lo)
 }
 
 // Spread returns how far the interval reaches from the median, as a fraction
@@ -78,7 +78,7 @@ func (e Estimate) scale(factor float64) Estimate {
 // a positive median. Where e's interval reaches zero the result has no upper
 // bound: Hi is then the median and Confidence 0.
 func (e Estimate) under(work float64) Estimate {
-	rate := Estimate{Median: work / e.Median, Lo: work / e.Hi, Hi: work / e.Lo, Confidence: e.Confidence, N: e.N, Rough: e.Rough, Band: e.Band}
+	rate := Estimate{Median: work / e.Median, Lo: work / e.Hi, Hi: work / e.Lo, Confidence: e.Confidence, N: e.N, LowConfidence: e.LowConfidence, Band: e.Band}
 	if e.Lo <= 0 {
 		rate.Hi, rate.Confidence = rate.Median, 0
 	}

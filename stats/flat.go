@@ -49,7 +49,7 @@ var flatColumns = func() []flatColumn {
 		flatColumn{"reason", func(s *Summary) any { return orNil(s.Reason) }},
 		flatColumn{"samples", func(s *Summary) any { return s.Time.N }},
 		flatColumn{"disturbed", func(s *Summary) any { return s.Disturbed }},
-		flatColumn{"rough", func(s *Summary) any { return s.Rough }},
+		flatColumn{"rough", func(s *Summary) any { return s.LowConfidence }},
 		flatColumn{"confidence", func(s *Summary) any { return known(s.Time, s.Time.Confidence) }})
 	list = append(list, threeColumns("time_seconds", func(s *Summary) Estimate { return s.Time })...)
 	for _, at := range []struct {

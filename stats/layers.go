@@ -39,7 +39,7 @@ func (p PartTime) Bound() string {
 
 // Mark is "~" before figures of the part that are not to be relied on, "" before others.
 func (p PartTime) Mark() string {
-	if p.Best != nil && p.Best.Rough {
+	if p.Best != nil && p.Best.LowConfidence {
 		return "~"
 	}
 	return ""

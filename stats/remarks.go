@@ -134,7 +134,7 @@ func wideIntervals(summaries []Summary) string {
 	for i := range summaries {
 		s := &summaries[i]
 		for _, e := range [...]Estimate{s.Time, s.Rate, s.PercentOfBaseline, s.OverBelow} {
-			if e.Known() && !e.Rough && !e.Holds() {
+			if e.Known() && !e.LowConfidence && !e.Holds() {
 				n++
 				break
 			}

@@ -25,9 +25,9 @@ type Summary struct {
 	Below             string   // the rung below in the same group, "" if there is none
 	OverBelow         Estimate // speed against Below at its best, paired by round
 
-	Disturbed int  // of Rows: those that the figures leave out, for the machine was disturbed
-	Rough     bool // so many, or so few samples at all, that the figures are not to be relied on
-	Partial   bool // the file says that its sweep has not ended
+	Disturbed     int  // of Rows: those that the figures leave out, for the machine was disturbed
+	LowConfidence bool // so many, or so few samples at all, that the figures are not to be relied on
+	Partial       bool // the file says that its sweep has not ended
 
 	Events Events // of a launch, where they were counted
 
@@ -180,8 +180,8 @@ func (t *tally) summary(id pointID, d *Disturbances) Summary {
 		s.Time.Lo, s.Time.Hi, s.Time.Band = min(s.SecondsLow, s.Time.Median), max(s.SecondsHigh, s.Time.Median), true
 	}
 	s.Dispatch = estimate(s.timing.dispatch)
-	s.Disturbed, s.Rough = s.timing.left, s.timing.rough || s.Few()
-	s.Time.Rough, s.Dispatch.Rough = s.Rough, s.Rough
+	s.Disturbed, s.LowConfidence = s.timing.left, s.timing.rough || s.Few()
+	s.Time.LowConfidence, s.Dispatch.LowConfidence = s.LowConfidence, s.LowConfidence
 	if s.Mode == results.Measured && s.Time.Known() && !s.Time.Sure() && !s.timing.rough { // of which the machine is to blame, and more is said
 		s.warn("fewer than 6 samples: the interval is their range, below 95 %% confidence")
 	}

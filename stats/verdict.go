@@ -44,7 +44,7 @@ type Comparison struct {
 	Runs, Samples          [2]int   // of old and new, that are compared
 	Disturbed              [2]int   // samples of old and new that the machine disturbed; left out, unless Mixed
 	Mixed                  bool     // too few samples of turns were quiet, so that all are compared
-	Rough                  bool     // too few samples of files were quiet: there is no verdict
+	LowConfidence          bool     // too few samples of files were quiet: there is no verdict
 	Quantile               float64  // of the samples that is compared; 0 for a prediction
 	FalseRate              float64  // p-value adjusted for the number of points: the smallest false discovery rate at which this one differs
 	Verdict                Verdict
@@ -101,9 +101,9 @@ func (c *Comparison) count(sides [2]*side) bool {
 		quiet := samplesOf(p.runs())
 		c.Disturbed[k] = p.total() - quiet
 		c.Samples[k] = quiet
-		c.Rough = c.Rough || c.Disturbed[k] > 0 && quiet < enoughQuiet
+		c.LowConfidence = c.LowConfidence || c.Disturbed[k] > 0 && quiet < enoughQuiet
 	}
-	return !c.Rough
+	return !c.LowConfidence
 }
 
 // remark adds what is to be said of the machine to the points that ran alike.

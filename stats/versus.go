@@ -80,7 +80,7 @@ func versusNotes(list []Comparison) []string {
 	for _, c := range list {
 		measured = measured || c.Quantile > 0
 		single = single || c.Quantile > 0 && c.Runs == [2]int{1, 1}
-		few = few || c.Old.usable() && c.New.usable() && !c.Ratio.Sure() && !c.Rough
+		few = few || c.Old.usable() && c.New.usable() && !c.Ratio.Sure() && !c.LowConfidence
 	}
 	if few {
 		notes = append(notes, "too few for an interval: fewer than 4 samples of a run a side, or fewer than 6 pairs of turns")
@@ -105,7 +105,7 @@ func disturbedNotes(list []Comparison) (notes []string) {
 		} else {
 			all += n
 		}
-		if c.Rough {
+		if c.LowConfidence {
 			rough++
 		}
 	}
@@ -170,7 +170,7 @@ func (c *Comparison) cells() []string {
 	}
 	if c.Ratio.Known() {
 		ratio = words.Figure(c.Ratio.Median)
-		if c.Rough {
+		if c.LowConfidence {
 			ratio = roughMark + ratio
 		}
 		if c.Ratio.Sure() && c.New.Mode == results.Measured {

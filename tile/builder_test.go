@@ -92,7 +92,7 @@ func TestSharedExpressions(t *testing.T) {
 	if lines := strings.Count(programs[0].String(), "\n"); lines != 2+2+60+1 {
 		t.Errorf("printed in %d lines:\n%s", lines, programs[0])
 	}
-	if edges := programs[0].Overhangs().Of(v); len(edges[0]) != 1 {
+	if edges := programs[0].PartialTiles().Of(v); len(edges[0]) != 1 {
 		t.Errorf("edges: %v", edges)
 	}
 }

@@ -88,16 +88,16 @@ func (c *Copy) ToDevice(along *Axis, device IndexExpr, sent Slot) *Copy {
 	return &to
 }
 
-// Signal adds one to a counter of another device.
-type Signal struct {
+// SignalTo adds one to a counter of another device.
+type SignalTo struct {
 	To     Slot
 	Along  *Axis     // of the mesh
 	Device IndexExpr // coordinate along it
 }
 
-// InMain, as the block spec of In or Out, leaves an array in main memory: the body cannot
+// HBM, as the block spec of In or Out, leaves an array in main memory: the body cannot
 // read or write it, but copy parts of it.
-var InMain = BlockSpec{main: true}
+var HBM = BlockSpec{main: true}
 
 // MainScratch declares memory of a device beside its fast memory: as large as one likes, and
 // for copies alone.
@@ -146,7 +146,7 @@ func (t *Builder) WaitSent(c *Copy) { t.add(&Stmt{Kind: WaitSent, Copy: c}) }
 
 // Signal adds one to a counter of the device at a coordinate along an axis of the mesh.
 func (t *Builder) Signal(to Slot, along *Axis, device IndexExpr) {
-	t.add(&Stmt{Kind: Tell, Signal: &Signal{to, along, device}})
+	t.add(&Stmt{Kind: Signal, Signal: &SignalTo{to, along, device}})
 }
 
 // Await waits until a counter of signals is n at least, and takes n from it.

@@ -334,7 +334,7 @@ func (d *decoder) copying(s *jsonStmt, x *Stmt) {
 		}
 	}
 	if g := s.Signal; g != nil {
-		x.Signal = &Signal{slot(g.To), d.axis(g.Along), d.index(g.Device)}
+		x.Signal = &SignalTo{slot(g.To), d.axis(g.Along), d.index(g.Device)}
 	}
 	if s.Slot != nil {
 		x.Slot = slot(*s.Slot)

@@ -19,17 +19,17 @@
 //     it, at the place of that statement. Its loads see what statements before
 //     left in the refs, so after Accumulate(acc, x) the same expression over acc
 //     means something else.
-//     A program may also move data itself: arrays that are InMain stay in main
+//     A program may also move data itself: arrays that are HBM stay in main
 //     memory, and Start, Wait and WaitSent are copies of parts of them to scratch
 //     and back, or to the same program on another device of a mesh (MeshAxis),
 //     counted by Semaphores; devices Signal each other and Await that. Buffered
-//     asks for such copies of an input, and Staged writes them.
+//     asks for such copies of an input, and Pipelined writes them.
 //  4. A Builder collects all that, Verify refuses what would be wrong on a
 //     parallel machine, and Program is the result.
 //
 // Arrays need not be multiples of blocks. A block that overhangs its array is
 // padded when loaded; Dot masks padding with zero in both operands where it
-// contracts; a store drops it. Overhangs says where padding may be. A
+// contracts; a store drops it. PartialTiles says where padding may be. A
 // reduction along an overhanging dimension must select with InBounds first, or
 // Verify refuses it, as it does a program that would leave padding in an output.
 //

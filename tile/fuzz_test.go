@@ -75,7 +75,7 @@ func verifyAndRead(t *testing.T, program, damage []byte) bool {
 	if text := p.String(); strings.Count(text, "\n") < 2+len(p.Refs) {
 		t.Errorf("prints too little: %q", text)
 	}
-	info := p.Overhangs()
+	info := p.PartialTiles()
 	p.Walk(func(s *tile.Stmt) {
 		if s.Value == nil {
 			return

@@ -83,7 +83,7 @@ func lastBlock(r *Ref) []int {
 	last := r.Shape()
 	full := true
 	for d := range last {
-		if r.Overhangs(d) {
+		if r.Partial(d) {
 			i := r.ArrayDim(d)
 			last[d], full = r.lastInside(i), false
 		}

@@ -7,7 +7,7 @@ func (s *Stmt) copying() string {
 	switch s.Kind {
 	case Start, Wait, WaitSent:
 		return fmt.Sprintf("%s %s", s.Kind, s.Copy)
-	case Tell:
+	case Signal:
 		return fmt.Sprintf("signal %s of %s = %s", s.Signal.To, s.Signal.Along.Name, bare(s.Signal.Device))
 	case Await:
 		return fmt.Sprintf("await %s %d", s.Slot, s.Count)

@@ -18,7 +18,7 @@ const (
 	Start                      // begin Copy
 	Wait                       // until Copy has arrived here
 	WaitSent                   // until Copy, to another device, has left
-	Tell                       // add one to the counter of Signal
+	Signal                     // add one to the counter of Signal
 	Await                      // until Slot has counted to Count, which it takes away
 )
 
@@ -36,10 +36,10 @@ type Stmt struct {
 	Cond   Cond      // When
 	Axis   *Axis     // Loop
 	Body   []*Stmt
-	Copy   *Copy   // Start, Wait, WaitSent
-	Signal *Signal // Tell
-	Slot   Slot    // Await
-	Count  int     // Await
+	Copy   *Copy     // Start, Wait, WaitSent
+	Signal *SignalTo // Signal
+	Slot   Slot      // Await
+	Count  int       // Await
 	Pos    Pos
 }
 
@@ -61,10 +61,10 @@ type Program struct {
 // Steps returns the number of programs in the grid; 1 for an empty grid.
 func (p *Program) Steps() int64 { return Elements(sizes(p.Grid)) }
 
-// Guarded returns a program that means the same without bounds of axes: its grid is
+// Predicated returns a program that means the same without bounds of axes: its grid is
 // run to the end, its body only where every axis is below its bound. It is p if no
 // axis has one. The axes are those of p.
-func (p *Program) Guarded() *Program {
+func (p *Program) Predicated() *Program {
 	var below AllCond
 	var pos Pos
 	for _, a := range p.Grid {

@@ -58,7 +58,7 @@ func refNames(refs []*tile.Ref) []string {
 func TestRef_Shapes(t *testing.T) {
 	b := tile.New("shapes")
 	r := b.In("r", tile.Int4, tile.Array(3, 10, 5), tile.Block(tile.Squeezed, 4, 5).At(zero, zero, zero))
-	got := fmt.Sprint(r.Shape(), r.Blocks(), r.BlockBytes(), r.ArrayBytes(), r.ArrayDim(0), r.ArrayDim(1), r.ArrayDim(2), r.Overhangs(0), r.Overhangs(1))
+	got := fmt.Sprint(r.Shape(), r.Blocks(), r.BlockBytes(), r.ArrayBytes(), r.ArrayDim(0), r.ArrayDim(1), r.ArrayDim(2), r.Partial(0), r.Partial(1))
 	if want := "[4 5] [3 3 1] 10 75 1 2 -1 true false"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -141,9 +141,9 @@ func (r *Ref) Blocks() []int {
 	return n
 }
 
-// Overhangs reports whether the last block along dimension dim of Shape
+// Partial reports whether the last block along dimension dim of Shape
 // reaches past the array.
-func (r *Ref) Overhangs(dim int) bool {
+func (r *Ref) Partial(dim int) bool {
 	if r.Kind != In && r.Kind != Out {
 		return false
 	}

@@ -4,7 +4,7 @@ import "slices"
 
 // Buffered says how many blocks of an input fast memory holds: the one at work and those
 // that are brought ahead. It is advice about time, not part of what the program means: a
-// machine may hold as many as it likes. Staged writes the copies that it asks for.
+// machine may hold as many as it likes. Pipelined writes the copies that it asks for.
 func (b BlockSpec) Buffered(n int) BlockSpec {
 	b.buffers = n
 	return b
@@ -38,14 +38,14 @@ func buffers(v *verifier) {
 	}
 }
 
-// Staged returns a program that means the same and brings the blocks of inputs that are
+// Pipelined returns a program that means the same and brings the blocks of inputs that are
 // Buffered itself: from arrays in main memory to as many slots of scratch, ahead of the
 // programs that need them as far as slots are free. It is p if no input is.
 //
 // A block is brought once for each value of the axes that its index map uses, down to the
 // last of these. Copies go on from program to program along the Arbitrary axes behind the
 // last Parallel one, and begin anew where that moves on.
-func (p *Program) Staged() *Program {
+func (p *Program) Pipelined() *Program {
 	if !slices.ContainsFunc(p.Refs, func(r *Ref) bool { return r.Buffers > 0 }) {
 		return p
 	}
@@ -104,7 +104,7 @@ func newStage(r *Ref, grid []*Axis) *stage {
 	for _, a := range grid[:last] {
 		s.axes, s.visits, s.visit = append(s.axes, a), s.visits*a.Size, Plus(Times(s.visit, a.Size), a)
 	}
-	s.array = arrayRef(r.Name, In, r.Dtype, r.Array, InMain)
+	s.array = arrayRef(r.Name, In, r.Dtype, r.Array, HBM)
 	s.array.Pos = r.Pos
 	shape := r.Shape()
 	dims := []int{r.Buffers * shape[0], shape[1]}

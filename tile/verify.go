@@ -72,7 +72,7 @@ var stages = [][]func(*verifier){
 		scratchFilled,
 		outputFilled,
 	},
-	{ // verify_overhang.go: padding stays out of results
+	{ // verify_partial.go: padding stays out of results
 		reductions,
 		contractions,
 		paddingStored,
@@ -89,7 +89,7 @@ type verifier struct {
 	values  []valueSite // every expression of every statement, operands first; made with sites
 	errs    []error
 
-	overhangs *OverhangInfo // of padding()
+	partial *PartialTiles // of padding()
 }
 
 // site is a statement with what it stands inside of.

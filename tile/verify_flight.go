@@ -161,7 +161,7 @@ func (f *Flight) do(device int, s *Stmt, env Env) (c *inflight.Copy, blocked boo
 	case WaitSent:
 		c, fault = f.State.Wait(device, f.slot(s.Copy.Sent, env), true, f.region(s.Copy.From, env), s.Copy.To.Bytes(), s.Pos)
 		return c, c == nil, fault
-	case Tell:
+	case Signal:
 		to := s.Signal.To
 		return nil, false, f.State.Signal(device, f.program.DeviceAt(device, s.Signal.Along, Eval(s.Signal.Device, env)), f.slot(to, env), to.Semaphore.Kind == CountsArrival, s.Pos)
 	case Await:

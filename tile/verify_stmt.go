@@ -24,7 +24,7 @@ func (v *verifier) statements(body []*Stmt, conds []Cond, loops []*Axis) {
 			v.write(s, loops)
 		case Start, Wait, WaitSent:
 			v.copy(s, loops)
-		case Tell:
+		case Signal:
 			v.signal(s, loops)
 		case Await:
 			v.await(s, loops)
@@ -46,7 +46,7 @@ func (v *verifier) statements(body []*Stmt, conds []Cond, loops []*Axis) {
 func (s *Stmt) pure() bool {
 	writes := s.Kind < When
 	copies := s.Kind == Start || s.Kind == Wait || s.Kind == WaitSent
-	return (s.Copy != nil) == copies && (s.Signal != nil) == (s.Kind == Tell) &&
+	return (s.Copy != nil) == copies && (s.Signal != nil) == (s.Kind == Signal) &&
 		(s.Kind == Await) == (s.Slot != Slot{}) && (s.Kind == Await) == (s.Count != 0) &&
 		(writes || s.Ref == nil && s.Value == nil) && (s.Kind == When || s.Cond == nil) &&
 		(s.Kind == Store && (s.From == nil) == (s.To == nil) || s.From == nil && s.To == nil) &&

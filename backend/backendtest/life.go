@@ -218,7 +218,7 @@ func testRefusals(t *testing.T, s suite) {
 	if _, err = s.tryCompile(ctx, programs, s.Params); !errors.As(err, &big) {
 		t.Fatalf("Compile of %d TiB: %v, want TooBigError", p.Bytes()>>40, err)
 	}
-	if big.Need < p.Bytes() || big.Limit <= 0 || big.Limit >= big.Need || big.What == "" {
+	if big.Needed < p.Bytes() || big.Limit <= 0 || big.Limit >= big.Needed || big.What == "" {
 		t.Errorf("%+v for %d bytes of arrays", *big, p.Bytes())
 	}
 }

@@ -176,7 +176,7 @@ func (b *Backend) Compile(ctx context.Context, programs []*tile.Program, params 
 		return e, nil
 	}
 	if limit := availableMemory(); limit > 0 && need > limit {
-		return nil, fmt.Errorf("cpu: %w", &backend.TooBigError{What: "memory", Need: need, Limit: limit})
+		return nil, fmt.Errorf("cpu: %w", &backend.TooBigError{What: "memory", Needed: need, Limit: limit})
 	}
 	return e, nil
 }

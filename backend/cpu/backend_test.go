@@ -173,7 +173,7 @@ func TestMeasurements(t *testing.T) {
 func someCores() *machine.Cores {
 	c := &machine.Cores{
 		L2: 1 << 20, L3: 1 << 25, Shared: 1e11, Memory: 4e10, Launch: 1e-6, Pair: 1e-6, Task: 2e-7,
-		Sharing: machine.Sharing{Line: 1e-7, ReadOthers: 1e10, WriteOthers: 1e10}, Rates: map[tile.Dtype]machine.ProductRate{},
+		CoreToCore: machine.CoreToCore{Line: 1e-7, ReadOthers: 1e10, WriteOthers: 1e10}, Rates: map[tile.Dtype]machine.ProductRate{},
 	}
 	for _, d := range measuredDtypes {
 		c.Rates[d] = machine.ProductRate{Rows: 12, Columns: 32, Depth: 1, FLOPs: 2e11, Fetch: 2e10, PackA: 6e10, PackB: 6e10}

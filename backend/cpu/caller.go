@@ -24,7 +24,7 @@ func (b *Backend) CompileCall(ctx context.Context, programs []*tile.Program, par
 		return nil, err
 	}
 	if need, limit := e.Size(), availableMemory(); limit > 0 && need > limit {
-		return nil, fmt.Errorf("cpu: %w", &backend.TooBigError{What: "memory", Need: need, Limit: limit})
+		return nil, fmt.Errorf("cpu: %w", &backend.TooBigError{What: "memory", Needed: need, Limit: limit})
 	}
 	return exec.NewCallable(e, b.Threads(), b.sharing), nil
 }

@@ -46,7 +46,7 @@ func (b *Backend) measureCores(ctx context.Context, bandwidth float64) *machine.
 
 // rateOf is the rate of a path, with as many threads in use as share memory; thin is the
 // one that reads B in place for few rows of A, which is tried for some numbers of rows.
-func rateOf[S gemm.Source, C gemm.Sum](ctx context.Context, threads int, rows []int, p, thin *gemm.Path[S, C]) machine.ProductRate {
+func rateOf[S gemm.Source, C gemm.Sum](ctx context.Context, threads int, rows []int, p, thin *gemm.MicroKernels[S, C]) machine.ProductRate {
 	r := timing.RateOf(ctx, p, threads)
 	x := machine.ProductRate{
 		Rows: p.MR, Columns: p.NR, Depth: p.KU, Few: p.FewColumns(), FLOPs: r.FLOPs, Fetch: r.Fetch, PackA: r.PackA, PackB: r.PackB, Direct: unpackedRows(threads, rows, p, thin),
@@ -60,7 +60,7 @@ func rateOf[S gemm.Source, C gemm.Sum](ctx context.Context, threads int, rows []
 }
 
 // unpackedRows is up to how many rows of A some way to read B is cheaper than to pack it.
-func unpackedRows[S gemm.Source, C gemm.Sum](threads int, tried []int, p, thin *gemm.Path[S, C]) int {
+func unpackedRows[S gemm.Source, C gemm.Sum](threads int, tried []int, p, thin *gemm.MicroKernels[S, C]) int {
 	const apart = 4096 // bytes, as rows of many matrices are
 	bytes := int64(4 * threads * max(probe.Host().L2, 512<<10))
 	most := 0
@@ -104,7 +104,7 @@ func (b *Backend) measureSharing(ctx context.Context, c *machine.Cores) {
 	}
 	for i := range times {
 		probe.Occupy(ctx, b.options.Threads, apart)
-		s := probe.Sharing(ctx, b.options.Threads)
+		s := probe.CoreToCore(ctx, b.options.Threads)
 		for j, v := range [...]float64{b.emptyLaunch(ctx, b.options.Threads, launches), b.emptyLaunch(ctx, min(2, b.options.Threads), launches), s.Line, s.ReadOthers, s.WriteOthers} {
 			figures[j][i] = v
 		}
@@ -121,13 +121,13 @@ type figures struct {
 	workers int
 }
 
-// Sharing is as it was measured together with the rest of what blocks are ranked by, or else
+// CoreToCore is as it was measured together with the rest of what blocks are ranked by, or else
 // measured once a process.
-func (f figures) Sharing() machine.Sharing {
+func (f figures) CoreToCore() machine.CoreToCore {
 	if f.probing.TryLock() {
 		defer f.probing.Unlock()
 		if m := f.probed; m != nil && m.Cores != nil && m.Threads == f.workers && m.Cores.Line > 0 {
-			return m.Cores.Sharing
+			return m.Cores.CoreToCore
 		}
 	}
 	return sharingOf(f.workers)
@@ -138,12 +138,12 @@ func (f figures) ReadCosts(x *plan.Product, rows int, bytes int64, apart, depth 
 	return timing.ReadCosts(x.Path, f.workers, rows, bytes, apart, depth)
 }
 
-func sharingOf(workers int) machine.Sharing {
+func sharingOf(workers int) machine.CoreToCore {
 	sharings.Lock()
 	defer sharings.Unlock()
 	s, ok := sharings.of[workers]
 	if !ok {
-		s = probe.Sharing(context.Background(), workers)
+		s = probe.CoreToCore(context.Background(), workers)
 		sharings.of[workers] = s
 	}
 	return s
@@ -151,8 +151,8 @@ func sharingOf(workers int) machine.Sharing {
 
 var sharings = struct {
 	sync.Mutex
-	of map[int]machine.Sharing
-}{of: map[int]machine.Sharing{}}
+	of map[int]machine.CoreToCore
+}{of: map[int]machine.CoreToCore{}}
 
 // emptyTask is the seconds that a program takes beside its products: those of many
 // products of one element, by one worker.

@@ -100,7 +100,7 @@ func areFigures(c *machine.Cores) bool {
 	ok := isFigure(float64(c.L2), largestCache) && c.L3 >= 0 && c.L3 <= largestCache &&
 		isFigure(c.Shared, mostBandwidth) && isFigure(c.Memory, mostBandwidth) &&
 		isFigure(c.Launch, longest) && isFigure(c.Pair, longest) && isFigure(c.Task, longest)
-	if c.Sharing != (machine.Sharing{}) { // as it is for one thread
+	if c.CoreToCore != (machine.CoreToCore{}) { // as it is for one thread
 		ok = ok && isFigure(c.Line, longest) && isFigure(c.ReadOthers, mostBandwidth) && isFigure(c.WriteOthers, mostBandwidth)
 	}
 	for _, dtype := range measuredDtypes {

@@ -38,7 +38,7 @@ func TestMeasurements_Refused(t *testing.T) {
 	if !isRead(func(*measurements, *machine.ProductRate) {}) {
 		t.Error("whole: not read")
 	}
-	if !isRead(func(m *measurements, _ *machine.ProductRate) { m.Cores.Sharing = machine.Sharing{} }) {
+	if !isRead(func(m *measurements, _ *machine.ProductRate) { m.Cores.CoreToCore = machine.CoreToCore{} }) {
 		t.Error("without sharing, as of one thread: not read")
 	}
 	for name, figure := range map[string]func(m *measurements, r *machine.ProductRate) *float64{

@@ -20,7 +20,7 @@ import (
 type Param struct {
 	Name    string
 	Values  string // what it takes: "packed, tiles", "a size such as 64MiB"
-	Meaning string
+	Help    string
 	Default string // what holds where it is not given, in words for people: nothing is set to it
 
 	check func(value string) error // nil accepts every value
@@ -106,7 +106,7 @@ func (e Entry) WriteParams(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "parameter\tvalues\tmeaning\tdefault\n")
 	for _, p := range e.Params {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", p.Name, p.Values, p.Meaning, p.Default)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", p.Name, p.Values, p.Help, p.Default)
 	}
 	return t.Flush()
 }

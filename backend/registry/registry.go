@@ -33,10 +33,10 @@ import (
 type Ability uint8
 
 const (
-	Measures Ability = 1 << iota // compiles tile programs and times their launches
-	Predicts                     // tells how long a launch would take on a chip that this machine need not have
-	Meaning                      // runs each grid step of a kernel as plain array operations, not the kernel (variant interpret): an independent check, whose times are no result
-	Baseline                     // has the vendor's own matmul
+	Measures    Ability = 1 << iota // compiles tile programs and times their launches
+	Predicts                        // tells how long a launch would take on a chip that this machine need not have
+	Interpreted                     // runs each grid step of a kernel as plain array operations, not the kernel (variant interpret): an independent check, whose times are no result
+	Baseline                        // has the vendor's own matmul
 )
 
 // has reports whether a has any of the wanted abilities; 0 wants none.
@@ -82,7 +82,7 @@ type Device struct {
 	FastBytes int64          // of fast memory (VMEM) that a kernel may use; 0 for no limit
 
 	// Predicts says that it predicts and runs nothing, Interprets that it runs kernels as
-	// Meaning says, and never as such. Start sets both, from the entry's abilities.
+	// Interpreted says, and never as such. Start sets both, from the entry's abilities.
 	Predicts, Interprets bool
 
 	// Host is the machine with the best that it has, where the backend was told to use less:
@@ -193,7 +193,7 @@ func (e Entry) Start(ctx context.Context, r Request) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.Predicts, d.Interprets = !e.Can.has(Measures|Meaning), !e.Can.has(Measures|Predicts)
+	d.Predicts, d.Interprets = !e.Can.has(Measures|Interpreted), !e.Can.has(Measures|Predicts)
 	d.Summary = cmp.Or(d.Summary, d.Device().Key)
 	return d, nil
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"matladder/backend"
-	"matladder/internal/awake"
+	"matladder/internal/deadline"
 	"matladder/machine"
 	"matladder/tile"
 )
@@ -137,7 +137,7 @@ func (b *Backend) executable(ctx context.Context, recipe call) (backend.Executab
 
 // limited limits a call by CallTimeout.
 func (b *Backend) limited(ctx context.Context, o op) (context.Context, context.CancelFunc) {
-	return awake.WithTimeoutCause(ctx, b.options.CallTimeout,
+	return deadline.WithTimeoutCause(ctx, b.options.CallTimeout,
 		fmt.Errorf("%s took longer than %s: %w", o, b.options.CallTimeout, context.DeadlineExceeded))
 }
 

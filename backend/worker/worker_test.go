@@ -122,7 +122,7 @@ func (e badExecutable) Run(ctx context.Context, launches int) (backend.Sample, e
 	case unsupported:
 		return backend.Sample{}, fmt.Errorf("dot of a: %w", backend.ErrUnsupported)
 	case tooBig:
-		return backend.Sample{}, fmt.Errorf("arrays: %w", &backend.TooBigError{What: "HBM", Need: 7, Limit: 5})
+		return backend.Sample{}, fmt.Errorf("arrays: %w", &backend.TooBigError{What: "HBM", Needed: 7, Limit: 5})
 	}
 	return e.Executable.Run(ctx, launches)
 }
@@ -164,7 +164,7 @@ func TestFaults(t *testing.T) {
 		{"unsupported", unsupported, func(err error) bool { return errors.Is(err, backend.ErrUnsupported) }, "dot of a", false},
 		{"too big", tooBig, func(err error) bool {
 			var big *backend.TooBigError
-			return errors.As(err, &big) && *big == backend.TooBigError{What: "HBM", Need: 7, Limit: 5}
+			return errors.As(err, &big) && *big == backend.TooBigError{What: "HBM", Needed: 7, Limit: 5}
 		}, "needs 7 bytes of HBM", false},
 	}
 	for _, test := range tests {

@@ -74,15 +74,15 @@ func (f *flags) checkWhere() error {
 		return nil
 	}
 	if f.predict && f.where.Backend == "" && f.where.Topology == "" {
-		f.where.Backend = builtin.Ahead
+		f.where.Backend = builtin.AOT
 	}
 	e, err := f.where.Entry()
 	switch {
 	case err != nil:
 		return err
 	case e.Can&registry.Predicts == 0 && (f.predict || f.where.Topology != ""):
-		return cli.Usagef("--backend %s measures: --predict and --topology are for --backend %s, which can go on with the same file (--out FILE --resume)", e.Name, builtin.Ahead)
-	case e.Can&(registry.Measures|registry.Meaning) == 0 && f.fault != "":
+		return cli.Usagef("--backend %s measures: --predict and --topology are for --backend %s, which can go on with the same file (--out FILE --resume)", e.Name, builtin.AOT)
+	case e.Can&(registry.Measures|registry.Interpreted) == 0 && f.fault != "":
 		return cli.Usagef("--fault damages outputs, and --backend %s has none: it runs nothing", e.Name)
 	}
 	return f.where.Check()

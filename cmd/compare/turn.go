@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"matladder/internal/childlog"
 	"matladder/internal/cli"
-	"matladder/internal/lastline"
 )
 
 // longestTurn is how much longer than its budget a turn may take before it is taken to hang
@@ -25,7 +25,7 @@ func (p *program) measure(ctx context.Context, path string, budget time.Duration
 	args := append([]string{"--time-budget", budget.String(), "--out", path}, p.args...)
 	cmd := exec.CommandContext(limited, p.path, args...)
 	cmd.Env = append(os.Environ(), p.environment...)
-	var output lastline.Writer
+	var output childlog.Writer
 	cmd.Stderr = &output
 	cmd.WaitDelay = 5 * time.Second // for it to end what it has started
 	apart(cmd)

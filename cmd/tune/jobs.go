@@ -106,8 +106,8 @@ func (f *flags) each(ctx context.Context, begin time.Time, jobs []tune.Job, shar
 			return t, ctx.Err()
 		case errors.As(err, &tooShort):
 			t.left++
-			if t.least == 0 || tooShort.Need < t.least {
-				t.least = tooShort.Need
+			if t.least == 0 || tooShort.Needed < t.least {
+				t.least = tooShort.Needed
 			}
 			fmt.Fprintf(stderr, "not done: %v\n", err)
 			continue

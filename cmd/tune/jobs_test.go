@@ -74,7 +74,7 @@ func TestEach(t *testing.T) {
 		had = append(had, share.Round(time.Minute))
 		switch j.Problem.Sizes()[0] {
 		case 2:
-			return nil, fmt.Errorf("2: %w", &tune.ShareError{Need: left + 2*hour, Have: left})
+			return nil, fmt.Errorf("2: %w", &tune.ShareError{Needed: left + 2*hour, Have: left})
 		case 3:
 			return nil, errors.New("broken")
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"matladder/backend"
-	"matladder/internal/awake"
+	"matladder/internal/deadline"
 )
 
 // PanicError is a panic inside what Guard called.
@@ -32,15 +32,15 @@ func Guard(f func() error) (err error) {
 type Limits struct {
 	Timeout time.Duration // of a compilation, and of the launches of one call
 
-	// Within is awake.WithTimeout if nil. Tests stop the process.
-	Within func(context.Context, time.Duration) (awake.Context, context.CancelFunc)
+	// Within is deadline.WithTimeout if nil. Tests stop the process.
+	Within func(context.Context, time.Duration) (deadline.Context, context.CancelFunc)
 }
 
-func (l Limits) within(ctx context.Context) (awake.Context, context.CancelFunc) {
+func (l Limits) within(ctx context.Context) (deadline.Context, context.CancelFunc) {
 	if l.Within != nil {
 		return l.Within(ctx, l.Timeout)
 	}
-	return awake.WithTimeout(ctx, l.Timeout)
+	return deadline.WithTimeout(ctx, l.Timeout)
 }
 
 // Call calls f, which what names in errors, within the time limit; what runs past it is

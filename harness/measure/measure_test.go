@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"matladder/backend"
-	"matladder/internal/awake"
+	"matladder/internal/deadline"
 )
 
 // exe is an executable whose launches take a time each, and some to start with.
@@ -52,11 +52,11 @@ func TestLimits(t *testing.T) {
 		t.Errorf("a launch that panics: %v", err)
 	}
 	paused := 0
-	l.Within = func(ctx context.Context, d time.Duration) (awake.Context, context.CancelFunc) {
+	l.Within = func(ctx context.Context, d time.Duration) (deadline.Context, context.CancelFunc) {
 		if paused++; paused < 3 {
-			return awake.Stopped(ctx)
+			return deadline.Stopped(ctx)
 		}
-		return awake.WithTimeout(ctx, d)
+		return deadline.WithTimeout(ctx, d)
 	}
 	e := &exe{}
 	if _, err := l.Launch(context.Background(), e, 1); err != nil || e.runs != 3 {

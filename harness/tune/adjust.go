@@ -37,12 +37,12 @@ type adjusting struct {
 	patience  *patience
 	backend   backend.Adjuster
 	launched  int // block shapes, for progress
-	known     []*racer
+	known     []*trial
 	seen      map[string]bool // by look
 	seed      uint64
-	plain     *racer   // the block shape that was found, without
-	best      *racer   // what stays so far
-	shown     []*racer // plain and best with the samples of the confirmation that took best
+	plain     *trial   // the block shape that was found, without
+	best      *trial   // what stays so far
+	shown     []*trial // plain and best with the samples of the confirmation that took best
 	tried     int
 }
 
@@ -50,7 +50,7 @@ type adjusting struct {
 // job knows with parameters, and puts the parameters that are shown to be faster into
 // the row with their evidence. Backends that are no Adjuster have none, and so has an
 // audit's meter, on purpose: audits compare block shapes.
-func (t *Tuner) adjust(ctx context.Context, j Job, list []Candidate, winner *racer, a *allowance, row *tuned.Row) error {
+func (t *Tuner) adjust(ctx context.Context, j Job, list []Candidate, winner *trial, a *allowance, row *tuned.Row) error {
 	b, ok := t.Backend.(backend.Adjuster)
 	if !ok {
 		return nil
@@ -71,10 +71,10 @@ func (t *Tuner) adjust(ctx context.Context, j Job, list []Candidate, winner *rac
 	return nil
 }
 
-// look tells racers apart.
-func (r *racer) look() string { return r.Blocks.String() + " " + r.params.String() }
+// look tells trials apart.
+func (r *trial) look() string { return r.Blocks.String() + " " + r.params.String() }
 
-// knows makes racers of what the job knows with parameters.
+// knows makes trials of what the job knows with parameters.
 func (s *adjusting) knows(list []Candidate) error {
 	for _, answer := range s.j.Known {
 		params, err := answer.AddTo(s.t.Params)
@@ -82,7 +82,7 @@ func (s *adjusting) knows(list []Candidate) error {
 			return fmt.Errorf("known %s: %w", answer, err)
 		}
 		i := slices.IndexFunc(list, func(c Candidate) bool { return c.Blocks == answer.Blocks })
-		r := &racer{params: params}
+		r := &trial{params: params}
 		if i >= 0 && len(params.Extra) > len(s.t.Params.Extra) {
 			r.Candidate = list[i]
 			s.known = append(s.known, r)
@@ -118,18 +118,18 @@ func (s *adjusting) search(ctx context.Context) error {
 	}
 }
 
-// more are the adjustments of a racer by one more key, while it may have more.
-func (s *adjusting) more(ctx context.Context, r *racer) []*racer {
+// more are the adjustments of a trial by one more key, while it may have more.
+func (s *adjusting) more(ctx context.Context, r *trial) []*trial {
 	if len(r.params.Extra) >= len(s.t.Params.Extra)+mostKeys {
 		return nil
 	}
 	return s.unseen(ctx, r, func(extra map[string]string) bool { return len(extra) > len(r.params.Extra) })
 }
 
-// farther are the adjustments of a racer by another number of a key that it has, and the
+// farther are the adjustments of a trial by another number of a key that it has, and the
 // tuner's parameters have not: a backend names numbers near those that it would take,
 // and the best may be beyond. Of words it names all at once.
-func (s *adjusting) farther(ctx context.Context, r *racer) []*racer {
+func (s *adjusting) farther(ctx context.Context, r *trial) []*trial {
 	if r == s.plain {
 		return nil
 	}
@@ -145,16 +145,16 @@ func (s *adjusting) farther(ctx context.Context, r *racer) []*racer {
 	})
 }
 
-// unseen are the adjustments of a racer that were not looked at yet, of those that are
+// unseen are the adjustments of a trial that were not looked at yet, of those that are
 // wanted.
-func (s *adjusting) unseen(ctx context.Context, r *racer, wanted func(extra map[string]string) bool) []*racer {
+func (s *adjusting) unseen(ctx context.Context, r *trial, wanted func(extra map[string]string) bool) []*trial {
 	list, err := s.backend.Adjustments(ctx, r.Programs, r.params)
 	if err != nil {
 		return nil
 	}
-	var out []*racer
+	var out []*trial
 	for _, params := range list {
-		with := &racer{Candidate: r.Candidate, params: params}
+		with := &trial{Candidate: r.Candidate, params: params}
 		if wanted(params.Extra) && !s.seen[with.look()] {
 			s.seen[with.look()] = true
 			out = append(out, with)
@@ -164,15 +164,15 @@ func (s *adjusting) unseen(ctx context.Context, r *racer, wanted func(extra map[
 }
 
 // pairs are adjustments of adjustments, of the fastest of a field: both alone are in it.
-func (s *adjusting) pairs(ctx context.Context, field []*racer) []*racer {
-	field = slices.DeleteFunc(slices.Clone(field), func(r *racer) bool {
+func (s *adjusting) pairs(ctx context.Context, field []*trial) []*trial {
+	field = slices.DeleteFunc(slices.Clone(field), func(r *trial) bool {
 		return r.Blocks != s.best.Blocks || len(r.params.Extra) > len(s.best.params.Extra)+1 // known, and more than that
 	})
 	field = field[:min(len(field), inPairs)]
-	var out []*racer
+	var out []*trial
 	for _, r := range field {
 		for _, both := range s.more(ctx, r) {
-			if slices.ContainsFunc(field, func(o *racer) bool {
+			if slices.ContainsFunc(field, func(o *trial) bool {
 				return o != r && both.hasAll(o.params.Extra)
 			}) {
 				out = append(out, both)
@@ -182,8 +182,8 @@ func (s *adjusting) pairs(ctx context.Context, field []*racer) []*racer {
 	return out
 }
 
-// hasAll reports whether the racer has all of some parameters.
-func (r *racer) hasAll(extra map[string]string) bool {
+// hasAll reports whether the trial has all of some parameters.
+func (r *trial) hasAll(extra map[string]string) bool {
 	for k, v := range extra {
 		if r.params.Extra[k] != v {
 			return false
@@ -194,8 +194,8 @@ func (r *racer) hasAll(extra map[string]string) bool {
 
 // race times a field against the best so far, in heats if not all can be loaded at
 // once, and returns those that are not clearly slower, the fastest first.
-func (s *adjusting) race(ctx context.Context, all []*racer) ([]*racer, error) {
-	var left []*racer
+func (s *adjusting) race(ctx context.Context, all []*trial) ([]*trial, error) {
+	var left []*trial
 	for list := range slices.Chunk(all, min(heat, s.t.atOnce(s.j)-1)) {
 		if s.allowance.over(1) {
 			break
@@ -205,16 +205,16 @@ func (s *adjusting) race(ctx context.Context, all []*racer) ([]*racer, error) {
 			if n > 0 && s.allowance.over(1) {
 				break
 			}
-			if err := s.rounds(ctx, append([]*racer{reference}, live...), adjustRounds, n*adjustRounds); err != nil {
+			if err := s.rounds(ctx, append([]*trial{reference}, live...), adjustRounds, n*adjustRounds); err != nil {
 				return nil, err
 			}
 			if reference.failed != nil {
 				return nil, reference.failed
 			}
 			if n == 0 {
-				s.tried += len(slices.DeleteFunc(slices.Clone(live), func(r *racer) bool { return len(r.times) == 0 }))
+				s.tried += len(slices.DeleteFunc(slices.Clone(live), func(r *trial) bool { return len(r.times) == 0 }))
 			}
-			live = slices.DeleteFunc(live, func(r *racer) bool {
+			live = slices.DeleteFunc(live, func(r *trial) bool {
 				// It cannot be launched, or is far behind in every round.
 				return len(r.times) < len(reference.times) || interval.OfRatios(r.times, reference.times).Lo > 1+farBehind
 			})
@@ -224,14 +224,14 @@ func (s *adjusting) race(ctx context.Context, all []*racer) ([]*racer, error) {
 		}
 		left = append(left, live...)
 	}
-	slices.SortStableFunc(left, func(a, b *racer) int { return cmp.Compare(a.first, b.first) })
+	slices.SortStableFunc(left, func(a, b *trial) int { return cmp.Compare(a.first, b.first) })
 	return left, nil
 }
 
 // rounds interleaves a field for some rounds, after those that are over.
-func (s *adjusting) rounds(ctx context.Context, field []*racer, most, over int) error {
+func (s *adjusting) rounds(ctx context.Context, field []*trial, most, over int) error {
 	s.seed++
-	return s.t.interleave(ctx, s.j, field, most, s.seed, s.patience, func(round int, live []*racer) ([]*racer, bool) {
+	return s.t.interleave(ctx, s.j, field, most, s.seed, s.patience, func(round int, live []*trial) ([]*trial, bool) {
 		s.t.observe(Event{Candidates: s.launched, Screened: s.launched, Racing: len(live), Round: over + round, Adjusting: true})
 		return live, false
 	})
@@ -239,7 +239,7 @@ func (s *adjusting) rounds(ctx context.Context, field []*racer, most, over int) 
 
 // take confirms those of a field that seem faster, one after another, and takes the
 // first that is, if its output is right.
-func (s *adjusting) take(ctx context.Context, field []*racer) (taken bool, err error) {
+func (s *adjusting) take(ctx context.Context, field []*trial) (taken bool, err error) {
 	for i, r := range field {
 		if i >= mostTries && !slices.Contains(s.known, r) {
 			continue
@@ -275,9 +275,9 @@ func (s *adjusting) take(ctx context.Context, field []*racer) (taken bool, err e
 // without any, in paired rounds of fresh samples: those of the race are the ones that it
 // was chosen for. It returns the last and the first with their samples if these show the
 // adjustment to be faster than both by what matters, and nil if not.
-func (s *adjusting) confirm(ctx context.Context, r *racer) ([]*racer, error) {
+func (s *adjusting) confirm(ctx context.Context, r *trial) ([]*trial, error) {
 	plain, next := fresh(s.plain), fresh(r)
-	best, field := plain, []*racer{plain, next}
+	best, field := plain, []*trial{plain, next}
 	if s.best != s.plain {
 		best = fresh(s.best)
 		field = append(field, best)
@@ -306,7 +306,7 @@ func (s *adjusting) confirm(ctx context.Context, r *racer) ([]*racer, error) {
 		}
 		switch {
 		case faster && done >= leastConfirming:
-			return []*racer{plain, next}, nil
+			return []*trial{plain, next}, nil
 		case slower || done < mostConfirming && s.allowance.over(1):
 			return nil, nil
 		}

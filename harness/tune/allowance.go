@@ -14,11 +14,11 @@ const leastOthers = 12
 // ShareError says that a job was left alone, as there is not enough time for a search
 // whose row is worth keeping.
 type ShareError struct {
-	Need, Have time.Duration
+	Needed, Have time.Duration
 }
 
 func (e *ShareError) Error() string {
-	return fmt.Sprintf("needs about %s, and has %s", roundUp(e.Need), e.Have.Round(time.Second/10))
+	return fmt.Sprintf("needs about %s, and has %s", roundUp(e.Needed), e.Have.Round(time.Second/10))
 }
 
 // roundUp is a duration as people name one that is not known exactly.
@@ -49,7 +49,7 @@ func (a *allowance) claim(need time.Duration) error {
 		return nil
 	}
 	if need > a.most {
-		return &ShareError{Need: need, Have: a.most}
+		return &ShareError{Needed: need, Have: a.most}
 	}
 	a.budget = max(a.budget, need)
 	return nil

@@ -35,15 +35,15 @@ func TestBudget(t *testing.T) {
 	if _, f, _, err := search(time.Second, 0); !errors.As(err, &short) || len(f.runs) != 1 {
 		t.Fatalf("%v, %d launched", err, len(f.runs))
 	}
-	if short.Need < time.Second || short.Need > 10*time.Second || short.Have != time.Second {
+	if short.Needed < time.Second || short.Needed > 10*time.Second || short.Have != time.Second {
 		t.Errorf("%+v", short)
 	}
-	for _, budget := range []time.Duration{time.Second, 2 * short.Need} {
-		e, f, took, err := search(budget, short.Need)
+	for _, budget := range []time.Duration{time.Second, 2 * short.Needed} {
+		e, f, took, err := search(budget, short.Needed)
 		if err != nil || e.Ended != tuned.ByBudget || e.Launched != len(f.runs) || e.Launched < 5+leastOthers || e.Candidates != whole.Candidates || e.Samples < interval.Enough {
 			t.Errorf("%v: %v, %d launched: %+v", budget, err, len(f.runs), e)
 		}
-		if took > 3*max(budget, short.Need)/2 {
+		if took > 3*max(budget, short.Needed)/2 {
 			t.Errorf("%v: took %v", budget, took)
 		}
 	}

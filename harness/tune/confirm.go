@@ -23,10 +23,10 @@ const (
 // are the ones that the winner was chosen for. Where these do not show that it is
 // faster, the best that is given is kept. It returns which of them stays, with the
 // evidence of the race and of this.
-func (t *Tuner) confirm(ctx context.Context, j Job, order []*racer, launched int, a *allowance, p *patience) (*racer, tuned.Evidence, error) {
+func (t *Tuner) confirm(ctx context.Context, j Job, order []*trial, launched int, a *allowance, p *patience) (*trial, tuned.Evidence, error) {
 	winner := order[0]
 	c := contest{winner: fresh(winner), given: winner.given()}
-	var first *racer // of those that are given
+	var first *trial // of those that are given
 	if c.given {
 		first = winner
 	}
@@ -42,7 +42,7 @@ func (t *Tuner) confirm(ctx context.Context, j Job, order []*racer, launched int
 	h := fnv.New64a()
 	h.Write([]byte("confirm " + j.Key().String()))
 	for n := 0; len(c.open) > 0 && n < mostConfirming; n += confirmSitting {
-		field := append([]*racer{c.winner}, c.open...)
+		field := append([]*trial{c.winner}, c.open...)
 		if err := t.interleave(ctx, j, field, confirmSitting, h.Sum64()+uint64(n), p, nil); err != nil {
 			return nil, tuned.Evidence{}, err
 		}
@@ -64,13 +64,13 @@ func (t *Tuner) confirm(ctx context.Context, j Job, order []*racer, launched int
 	return kept, e, nil
 }
 
-// fresh is a racer without samples.
-func fresh(r *racer) *racer {
-	return &racer{Candidate: r.Candidate, params: r.params, problem: r.problem, fastest: r.fastest, first: r.first}
+// fresh is a trial without samples.
+func fresh(r *trial) *trial {
+	return &trial{Candidate: r.Candidate, params: r.params, problem: r.problem, fastest: r.fastest, first: r.first}
 }
 
-// clearlyBehind reports whether the race showed a racer to be slower than another.
-func (r *racer) clearlyBehind(other *racer) bool {
+// clearlyBehind reports whether the race showed a trial to be slower than another.
+func (r *trial) clearlyBehind(other *trial) bool {
 	if min(len(r.times), len(other.times)) == 0 {
 		return r.first > clearly*other.first
 	}
@@ -80,16 +80,16 @@ func (r *racer) clearlyBehind(other *racer) bool {
 
 // contest is a winner against those that are given.
 type contest struct {
-	winner *racer
+	winner *trial
 	given  bool // the winner is given itself
-	rivals []*racer
-	open   []*racer // of these: the winner is not clearly faster yet
+	rivals []*trial
+	open   []*trial // of these: the winner is not clearly faster yet
 }
 
 // judge drops the rivals that are surely slower, and reports whether one is surely
 // not.
 func (c *contest) judge() (over bool) {
-	c.open = slices.DeleteFunc(c.open, func(r *racer) bool {
+	c.open = slices.DeleteFunc(c.open, func(r *trial) bool {
 		ratio := interval.OfRatios(r.times, c.winner.times)
 		switch {
 		case r.failed != nil: // cannot be launched any more
@@ -109,7 +109,7 @@ func (c *contest) judge() (over bool) {
 
 // kept is who stays: a rival that the winner is not clearly faster than, or, of two
 // that are given, the faster.
-func (c *contest) kept() *racer {
+func (c *contest) kept() *trial {
 	kept, least := c.winner, math.Inf(1)
 	if c.given {
 		least = 1
@@ -124,7 +124,7 @@ func (c *contest) kept() *racer {
 
 // evidence is that of the race, in terms of who was kept and with the fresh samples
 // where there are some.
-func (c *contest) evidence(kept *racer, order []*racer) tuned.Evidence {
+func (c *contest) evidence(kept *trial, order []*trial) tuned.Evidence {
 	winner := order[0]
 	scale := 1.0 // the winner's time over that of who was kept
 	if kept != c.winner {
@@ -136,7 +136,7 @@ func (c *contest) evidence(kept *racer, order []*racer) tuned.Evidence {
 			e.Tried[r.Blocks] = round(scale * r.over(winner))
 		}
 	}
-	for _, r := range append([]*racer{c.winner}, c.rivals...) {
+	for _, r := range append([]*trial{c.winner}, c.rivals...) {
 		if len(r.times) > 0 {
 			e.Tried[r.Blocks] = round(r.over(kept))
 		}
@@ -154,11 +154,11 @@ func (c *contest) evidence(kept *racer, order []*racer) tuned.Evidence {
 	e.RunnerUp, e.Behind = runnerUp(kept.Blocks, e.Tried)
 	others := c.rivals
 	if kept != c.winner {
-		others = []*racer{c.winner}
+		others = []*trial{c.winner}
 	}
-	others = slices.DeleteFunc(slices.Clone(others), func(r *racer) bool { return len(r.times) == 0 })
+	others = slices.DeleteFunc(slices.Clone(others), func(r *trial) bool { return len(r.times) == 0 })
 	if len(others) > 0 {
-		rival := slices.MinFunc(others, func(a, b *racer) int { return cmp.Compare(a.over(kept), b.over(kept)) })
+		rival := slices.MinFunc(others, func(a, b *trial) int { return cmp.Compare(a.over(kept), b.over(kept)) })
 		ratio := interval.OfRatios(rival.times, kept.times)
 		e.Confirmed = tuned.Confirmation{Rival: rival.Blocks, Ratio: round(ratio.Center), Low: round(ratio.Lo), High: round(ratio.Hi), Rounds: ratio.N}
 	}

@@ -121,7 +121,7 @@ func (a *Auditor) heat(ctx context.Context, j Job, list []Candidate, number int,
 	}
 	field := u.field(list)
 	rounds := 0
-	err := u.interleave(ctx, j, field, a.rounds(), uint64(number), nil, func(round int, live []*racer) ([]*racer, bool) {
+	err := u.interleave(ctx, j, field, a.rounds(), uint64(number), nil, func(round int, live []*trial) ([]*trial, bool) {
 		if rounds = round; round == interval.Enough {
 			x.short += spent()
 		}
@@ -158,12 +158,12 @@ func (a *Auditor) last(ctx context.Context, j Job, all []standing, until time.Ti
 		}
 	}
 	left := u.field(list)
-	err = u.interleave(ctx, j, left, a.rounds(), math.MaxUint64, nil, func(round int, live []*racer) ([]*racer, bool) {
+	err = u.interleave(ctx, j, left, a.rounds(), math.MaxUint64, nil, func(round int, live []*trial) ([]*trial, bool) {
 		if left = live; len(live) == 0 {
 			return nil, true
 		}
 		first := foremost(live, 1)[0]
-		left = slices.DeleteFunc(live, func(r *racer) bool {
+		left = slices.DeleteFunc(live, func(r *trial) bool {
 			over := interval.OfRatios(r.times, first.times)
 			return r != first && over.Sure() && over.Lo > 1
 		})

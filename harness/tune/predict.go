@@ -33,7 +33,7 @@ func (t *Tuner) predict(ctx context.Context, p backend.Predictor, j Job, list []
 	if err := ctx.Err(); err != nil {
 		return b, e, err
 	}
-	var best *racer
+	var best *trial
 	for _, r := range field[:done] {
 		if r.failed != nil {
 			t.drop(r, r.failed)
@@ -56,10 +56,10 @@ func (t *Tuner) predict(ctx context.Context, p backend.Predictor, j Job, list []
 	return best.Blocks, e, nil
 }
 
-// predictAll predicts racers of a field in their order, as many at once as there are cores,
+// predictAll predicts trials of a field in their order, as many at once as there are cores,
 // while there is more to do, and tells of each.
-func (t *Tuner) predictAll(ctx context.Context, p backend.Predictor, j Job, field []*racer, more func(i int) bool, tell func()) {
-	next := make(chan *racer)
+func (t *Tuner) predictAll(ctx context.Context, p backend.Predictor, j Job, field []*trial, more func(i int) bool, tell func()) {
+	next := make(chan *trial)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	for range min(len(field), runtime.GOMAXPROCS(0)) {
@@ -92,7 +92,7 @@ func (t *Tuner) adjustPredicted(ctx context.Context, p backend.Predictor, j Job,
 		return nil
 	}
 	i := slices.IndexFunc(list, func(c Candidate) bool { return c.Blocks == row.Blocks })
-	plain := &racer{Candidate: list[i], params: t.params(list[i]), first: row.Evidence.Seconds}
+	plain := &trial{Candidate: list[i], params: t.params(list[i]), first: row.Evidence.Seconds}
 	s := &adjusting{t: t, j: j, backend: b, seen: map[string]bool{plain.look(): true}, plain: plain, best: plain}
 	if err := s.knows(list); err != nil {
 		return err

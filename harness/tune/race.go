@@ -25,7 +25,7 @@ const (
 var stages = []struct{ rounds, stay int }{{3, 5}, {6, 3}, {9, 2}, {12, 1}}
 
 // measure screens the candidates, races the best and confirms the winner.
-func (t *Tuner) measure(ctx context.Context, j Job, list []Candidate, a *allowance) (winner *racer, e tuned.Evidence, err error) {
+func (t *Tuner) measure(ctx context.Context, j Job, list []Candidate, a *allowance) (winner *trial, e tuned.Evidence, err error) {
 	field, launched, err := t.screen(ctx, j, list, a)
 	if err != nil {
 		return nil, e, err
@@ -50,7 +50,7 @@ func (t *Tuner) measure(ctx context.Context, j Job, list []Candidate, a *allowan
 			return winner, e, nil
 		}
 		t.drop(winner, err)
-		field = slices.DeleteFunc(field, func(r *racer) bool { return r.Blocks == winner.Blocks || r.failed != nil })
+		field = slices.DeleteFunc(field, func(r *trial) bool { return r.Blocks == winner.Blocks || r.failed != nil })
 		if len(field) == 0 {
 			return nil, e, fmt.Errorf("%w: %s: %w", ErrNone, winner.Blocks, err)
 		}
@@ -60,7 +60,7 @@ func (t *Tuner) measure(ctx context.Context, j Job, list []Candidate, a *allowan
 // race takes the field through interleaved rounds until the leader is clear of the
 // rest. It returns all that took part, the leader first and the others by their
 // time over the leader's.
-func (t *Tuner) race(ctx context.Context, j Job, field []*racer, launched int, a *allowance, p *patience) ([]*racer, error) {
+func (t *Tuner) race(ctx context.Context, j Job, field []*trial, launched int, a *allowance, p *patience) ([]*trial, error) {
 	for _, r := range field {
 		r.times = nil // of an earlier race, whose winner was wrong
 	}
@@ -68,9 +68,9 @@ func (t *Tuner) race(ctx context.Context, j Job, field []*racer, launched int, a
 	h := fnv.New64a()
 	h.Write([]byte(j.Key().String()))
 	rounds, over := 0, len(field) == 1
-	after := func(int, []*racer) ([]*racer, bool) {
+	after := func(int, []*trial) ([]*trial, bool) {
 		rounds++
-		live = slices.DeleteFunc(live, func(r *racer) bool { return len(r.times) < rounds }) // cannot be launched any more
+		live = slices.DeleteFunc(live, func(r *trial) bool { return len(r.times) < rounds }) // cannot be launched any more
 		if len(live) == 0 {
 			return nil, true
 		}
@@ -98,15 +98,15 @@ func (t *Tuner) race(ctx context.Context, j Job, field []*racer, launched int, a
 		return nil, fmt.Errorf("%w to the end: %w", ErrNone, field[0].failed)
 	}
 	first := foremost(live, 1)[0]
-	rest := slices.DeleteFunc(slices.Clone(field), func(r *racer) bool { return r == first })
-	slices.SortStableFunc(rest, func(a, b *racer) int { return cmp.Compare(a.over(first), b.over(first)) })
-	return append([]*racer{first}, rest...), nil
+	rest := slices.DeleteFunc(slices.Clone(field), func(r *trial) bool { return r == first })
+	slices.SortStableFunc(rest, func(a, b *trial) int { return cmp.Compare(a.over(first), b.over(first)) })
+	return append([]*trial{first}, rest...), nil
 }
 
 // staying returns who goes on: the fastest, and while it is too early to let one of
 // them go, those that are given.
-func staying(live []*racer, most int) []*racer {
-	var out []*racer
+func staying(live []*trial, most int) []*trial {
+	var out []*trial
 	for i, r := range foremost(live, len(live)) {
 		if i < most || r.given() && len(r.times) < interval.Enough {
 			out = append(out, r)
@@ -116,7 +116,7 @@ func staying(live []*racer, most int) []*racer {
 }
 
 // foremost returns the fastest of those that are still in the race, the leader first.
-func foremost(live []*racer, most int) []*racer {
+func foremost(live []*trial, most int) []*trial {
 	pace := make([]float64, 0, len(live[0].times)) // of each round: what slow seconds change
 	for n := range live[0].times {
 		logs := 0.0
@@ -125,29 +125,29 @@ func foremost(live []*racer, most int) []*racer {
 		}
 		pace = append(pace, math.Exp(logs/float64(len(live))))
 	}
-	at := map[*racer]float64{}
+	at := map[*trial]float64{}
 	for _, r := range live {
 		at[r] = interval.OfRatios(r.times, pace).Center
 	}
 	live = slices.Clone(live)
-	slices.SortStableFunc(live, func(a, b *racer) int { return cmp.Compare(at[a], at[b]) })
+	slices.SortStableFunc(live, func(a, b *trial) int { return cmp.Compare(at[a], at[b]) })
 	return live[:min(len(live), most)]
 }
 
-// over is the racer's time over another's, in the rounds that both took part in.
-func (r *racer) over(other *racer) float64 {
+// over is the trial's time over another's, in the rounds that both took part in.
+func (r *trial) over(other *trial) float64 {
 	if min(len(r.times), len(other.times)) == 0 {
 		return r.first / other.first
 	}
 	return interval.OfRatios(r.times, other.times).Center
 }
 
-// cut drops racers whose paired ratio to the leader is clearly above 1, and, while
+// cut drops trials whose paired ratio to the leader is clearly above 1, and, while
 // there are too few samples to be sure, those that are far behind in each of them:
 // farther if they are given.
-func cut(live []*racer) []*racer {
+func cut(live []*trial) []*trial {
 	first := foremost(live, 1)[0]
-	return slices.DeleteFunc(live, func(r *racer) bool {
+	return slices.DeleteFunc(live, func(r *trial) bool {
 		if r == first {
 			return false
 		}
@@ -163,7 +163,7 @@ func cut(live []*racer) []*racer {
 // settled reports whether more rounds would not change what matters: none of those
 // that are left can be faster than the leader by more than a difference that does
 // not matter.
-func settled(live []*racer) bool {
+func settled(live []*trial) bool {
 	first := foremost(live, 1)[0]
 	for _, r := range live {
 		if r == first {
@@ -177,7 +177,7 @@ func settled(live []*racer) bool {
 }
 
 // verify runs the winner once more and checks its output.
-func (t *Tuner) verify(ctx context.Context, j Job, r *racer) error {
+func (t *Tuner) verify(ctx context.Context, j Job, r *trial) error {
 	if err := t.open(ctx, j, r); err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 const (
 	screeningPart = 0.5 // of a job's time, after which no other candidates are looked at
 
-	racers     = 7   // that the screening leaves, those that are given apart
+	trials     = 7   // that the screening leaves, those that are given apart
 	tooSlow    = 1.5 // times the fastest in the screening: not in the race
 	hopeless   = 3   // times the reference when it is warmed up: no sample
 	glances    = 4   // of a candidate at most
@@ -31,16 +31,16 @@ type screening struct {
 	j         Job
 	all       []Candidate
 	allowance *allowance
-	reference *racer               // open
+	reference *trial               // open
 	pace      float64              // seconds of a launch of it, the last time
-	field     []*racer             // looked at
+	field     []*trial             // looked at
 	looked    map[tile.Blocks]bool // also those that cannot be launched
 	others    int                  // of these, without those that are given
 }
 
 // screen looks at the candidates and returns those that are worth a race, closed,
 // the fastest first, and how many were launched.
-func (t *Tuner) screen(ctx context.Context, j Job, all []Candidate, a *allowance) ([]*racer, int, error) {
+func (t *Tuner) screen(ctx context.Context, j Job, all []Candidate, a *allowance) ([]*trial, int, error) {
 	s := &screening{t: t, j: j, all: all, allowance: a, looked: map[tile.Blocks]bool{}}
 	var err error
 	if s.reference, err = t.firstThatRuns(ctx, j, all); err != nil {
@@ -92,7 +92,7 @@ func (s *screening) look(ctx context.Context, c Candidate) error {
 	if !c.given() {
 		s.others++
 	}
-	r := t.racer(c)
+	r := t.trial(c)
 	err := s.glance(ctx, r)
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -106,9 +106,9 @@ func (s *screening) look(ctx context.Context, c Candidate) error {
 	return nil
 }
 
-// glance opens a racer for a sample, which is taken again if the reference is not as
+// glance opens a trial for a sample, which is taken again if the reference is not as
 // fast after it as it was before.
-func (s *screening) glance(ctx context.Context, r *racer) error {
+func (s *screening) glance(ctx context.Context, r *trial) error {
 	if err := s.t.open(ctx, s.j, r); err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (s *screening) leastShare() time.Duration {
 	looks := given + min(leastOthers, t.Space.Most, len(s.all)-given)
 	screening := times(looks, r.opening+2*sample(glance))
 
-	field := min(looks, given+racers, t.atOnce(s.j))
+	field := min(looks, given+trials, t.atOnce(s.j))
 	race := times(field, r.opening+times(stages[0].rounds, sample(sampleTime)))
 	sitting := times(1+min(given, mostRivals), r.opening+times(confirmSitting, sample(sampleTime)))
 	rest := race + times(interval.Enough/confirmSitting, sitting) + r.opening
@@ -167,7 +167,7 @@ func (s *screening) climb(ctx context.Context) error {
 	}
 	done := map[tile.Blocks]bool{}
 	for s.others < s.t.Space.Most {
-		var from *racer
+		var from *trial
 		fastest := math.Inf(1)
 		for _, r := range s.field {
 			fastest = min(fastest, r.first)
@@ -218,20 +218,20 @@ func neighbours(list []Candidate, b tile.Blocks) []tile.Blocks {
 	return out
 }
 
-// best are the racers worth a race, the fastest first.
-func (s *screening) best() []*racer {
-	slices.SortStableFunc(s.field, func(a, b *racer) int { return cmp.Compare(a.first, b.first) })
+// best are the trials worth a race, the fastest first.
+func (s *screening) best() []*trial {
+	slices.SortStableFunc(s.field, func(a, b *trial) int { return cmp.Compare(a.first, b.first) })
 	fastest := s.field[0].first
 	others := 0
-	field := slices.DeleteFunc(s.field, func(r *racer) bool {
+	field := slices.DeleteFunc(s.field, func(r *trial) bool {
 		if r.given() {
 			return false
 		}
 		others++
-		return others > racers || r.first > tooSlow*fastest
+		return others > trials || r.first > tooSlow*fastest
 	})
 	most := min(len(field), s.t.atOnce(s.j))
-	if i := slices.IndexFunc(field, func(r *racer) bool { return r.given() }); i >= most {
+	if i := slices.IndexFunc(field, func(r *trial) bool { return r.given() }); i >= most {
 		field[most-1] = field[i]
 	}
 	return field[:most]

@@ -269,7 +269,7 @@ type predictor struct{ *fake }
 func (p predictor) Predict(_ context.Context, programs []*tile.Program, _ backend.Params) (backend.Prediction, error) {
 	b := blocksOf(programs[0])
 	if b.M > 1024 {
-		return backend.Prediction{}, &backend.TooBigError{What: "VMEM", Need: 2, Limit: 1}
+		return backend.Prediction{}, &backend.TooBigError{What: "VMEM", Needed: 2, Limit: 1}
 	}
 	return backend.Prediction{Elapsed: time.Duration(p.seconds(b) * 1e9)}, nil
 }

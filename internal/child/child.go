@@ -27,7 +27,7 @@ import (
 	"sync"
 	"time"
 
-	"matladder/internal/lastline"
+	"matladder/internal/childlog"
 )
 
 // Options say what to start.
@@ -56,7 +56,7 @@ type Process struct {
 	conn    *conn
 	to      *os.File
 	from    *os.File
-	said    lastline.Writer
+	said    childlog.Writer
 
 	asking sync.Mutex
 	enc    *gob.Encoder // of values, into sent

@@ -55,13 +55,13 @@ backend/internal/hlo: google.golang.org/protobuf/encoding/protowire
 backend/internal/stage: backend problem tile
 backend/seeded: backend backend/internal/stage check problem tile
 backend/internal/libtpu: backend backend/internal/hlo
-backend/xla/aot: internal/known machine/mesh backend/timeline model backend backend/xla/aot/schedule backend/internal/* machine internal/child internal/files internal/lastline internal/pjrtapi lower/mosaic lower/stablehlo lower/triton plugins problem tile
+backend/xla/aot: internal/known machine/mesh backend/timeline model backend backend/xla/aot/schedule backend/internal/* machine internal/child internal/files internal/childlog internal/pjrtapi lower/mosaic lower/stablehlo lower/triton plugins problem tile
 backend/xla/aot/schedule:
 backend/backendtest: backend backend/seeded tile/interp tile/tiletest kernels kernels/experts kernels/experts/gate kernels/kernelstest problem/problemtest
 internal/dynlib: github.com/ebitengine/purego
 internal/pjrtapi: internal/dynlib github.com/ebitengine/purego
 backend/internal/nvml: backend internal/child internal/dynlib github.com/ebitengine/purego
-backend/worker: backend backend/seeded machine internal/awake internal/child tile
+backend/worker: backend backend/seeded machine internal/deadline internal/child tile
 backend/xla/pjrt: machine/mesh backend backend/internal/* machine internal/pjrtapi tile problem lower/mosaic lower/stablehlo lower/triton github.com/ebitengine/purego github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes golang.org/x/sys/unix
 backend/cpu/internal/amx: golang.org/x/sys/cpu
 backend/cpu/internal/evict:
@@ -80,25 +80,25 @@ backend/cpu/internal/exec: backend/internal/stage backend/cpu/internal/evict bac
 backend/cpu: backend/cpu/internal/timing backend/timeline backend check machine internal/cgroup internal/files tile problem golang.org/x/sys/cpu backend/cpu/internal/exec backend/cpu/internal/passes
 backend/registry: internal/known backend machine
 backend/cpu/cputest: backend/cpu machine plugins tile
-backend/registry/registrytest: backend backend/cpu backend/registry internal/ownprocess
-backend/foreign/clib: backend backend/internal/stage backend/worker machine internal/child internal/dynlib internal/lastline problem tile github.com/ebitengine/purego
-backend/registry/builtin: internal/known backend backend/internal/libtpu backend/foreign/clib backend/worker backend/registry backend/xla/aot backend/cpu backend/xla/pjrt machine backend/internal/nvml internal/awake lower/triton plugins tile
-backend/foreign/process: internal/known backend backend/internal/stage machine internal/child internal/files internal/lastline problem tile
+backend/registry/registrytest: backend backend/cpu backend/registry internal/subprocesstest
+backend/foreign/clib: backend backend/internal/stage backend/worker machine internal/child internal/dynlib internal/childlog problem tile github.com/ebitengine/purego
+backend/registry/builtin: internal/known backend backend/internal/libtpu backend/foreign/clib backend/worker backend/registry backend/xla/aot backend/cpu backend/xla/pjrt machine backend/internal/nvml internal/deadline lower/triton plugins tile
+backend/foreign/process: internal/known backend backend/internal/stage machine internal/child internal/files internal/childlog problem tile
 stats/twosample: gonum.org/v1/gonum/mathext gonum.org/v1/gonum/stat/distuv
 stats/interval: golang.org/x/perf/benchmath
-harness/measure: stats backend backend/seeded machine problem tile internal/awake internal/counters results
+harness/measure: stats backend backend/seeded machine problem tile internal/deadline internal/counters results
 results: internal/files internal/words problem
 stats: results stats/twosample stats/interval problem golang.org/x/perf/benchfmt golang.org/x/perf/benchunit gonum.org/v1/gonum/stat
 internal/words:
 configs:
 harness/tuned: backend configs internal/files internal/yamldoc machine problem tile gopkg.in/yaml.v3
-harness: stats machine/mesh harness/measure harness/tuned internal/awake internal/cgroup internal/yamldoc kernels backend backend/seeded check model machine results configs gopkg.in/yaml.v3 model/blocking
+harness: stats machine/mesh harness/measure harness/tuned internal/deadline internal/cgroup internal/yamldoc kernels backend backend/seeded check model machine results configs gopkg.in/yaml.v3 model/blocking
 plots/figure: internal/files internal/words gonum.org/v1/plot golang.org/x/image/font
 plots: plots/figure stats results model machine machine/mesh
 cmd/bench: stats backend/timeline internal/cgroup internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tuned harness backend/registry/builtin backend/foreign/clib backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
 harness/tune: stats harness/measure backend backend/seeded kernels model machine problem tile harness/tuned model/blocking results
 cmd/tune: stats internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tune harness/tuned harness backend/registry/builtin backend/registry results github.com/spf13/pflag golang.org/x/term model/blocking
-cmd/compare: stats results internal/cli internal/lastline github.com/spf13/pflag
+cmd/compare: stats results internal/cli internal/childlog github.com/spf13/pflag
 cmd/inspect: backend/timeline internal/cli cmd/internal/deviceflag internal/files harness backend/xla/aot backend/registry/builtin backend/registry lower/mosaic results model/traverse model machine kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
 cmd/mesh: internal/known internal/cli model model/layer machine/mesh github.com/spf13/pflag
 cmd/peers: stats internal/cli internal/files cmd/internal/sweepflag harness/tuned harness backend/registry/builtin backend/registry backend/foreign/process machine kernels configs results github.com/spf13/pflag
@@ -118,20 +118,20 @@ cmd/plugin: internal/cli plugins plugins/probe github.com/spf13/pflag github.com
 internal/cli: internal/files github.com/spf13/pflag golang.org/x/term
 internal/files: golang.org/x/sys/unix golang.org/x/sys/windows
 internal/files/filestest:
-internal/awake:
+internal/deadline:
 internal/bfloat16:
 internal/cgroup:
-internal/child: internal/lastline
+internal/child: internal/childlog
 cmd/internal/deviceflag: backend/registry/builtin backend/registry internal/cli github.com/spf13/pflag
 cmd/internal/sweepflag: internal/known harness internal/cli internal/files results github.com/spf13/pflag
 internal/golden: github.com/google/go-cmp/cmp
 internal/known:
-internal/lastline:
+internal/childlog:
 internal/thorough:
-kernels/doublingtest: internal/ownprocess check kernels problem tile
-internal/ownprocess:
+kernels/doublingtest: internal/subprocesstest check kernels problem tile
+internal/subprocesstest:
 tools/jaxcheck: kernels problem tile tile/interp
-tools/pallasref: model backend backend/xla/aot backend/xla/aot/schedule internal/cli internal/files internal/lastline kernels lower/mosaic plugins problem tile github.com/spf13/pflag
+tools/pallasref: model backend backend/xla/aot backend/xla/aot/schedule internal/cli internal/files internal/childlog kernels lower/mosaic plugins problem tile github.com/spf13/pflag
 tools/gpubars: stats results kernels backend/xla/aot backend/xla/pjrt internal/cli tools/fakegpu github.com/spf13/pflag
 tools/trust: stats results internal/cli github.com/spf13/pflag
 tools/faulttest: backend machine harness results tile internal/cli github.com/spf13/pflag

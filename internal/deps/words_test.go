@@ -27,6 +27,10 @@ var retired = []struct{ old, say string }{
 	{`to agree with others on who`, "is cheaper than synchronizing"},
 	{`not to be looked at`, "a trace is limited to"},
 	{`point no evidence`, "invalidates all rows of its point"},
+	{`\b(InMain|OverhangInfo|Overhangs|racers?|Rough)\b`, "HBM; PartialTiles; trial, candidate; LowConfidence"},
+	{`\b(Guarded|Staged)\(`, "Predicated; Pipelined"},
+	{`\btile\.Tell\b|\bhlo\.Near\b|\bmachine\.Sharing\b|\bgemm\.Path\b|\bregistry\.Meaning\b`, "tile.Signal; hlo.Resident; machine.CoreToCore; gemm.MicroKernels; registry.Interpreted"},
+	{`internal/(awake|lastline|ownprocess)\b`, "internal/deadline, childlog, subprocesstest"},
 	{`\b(Asker|Meeting|rowsApart|RowsApart)\b`, "VMEMRequester; core-to-core latency; RowStrided"},
 }
 

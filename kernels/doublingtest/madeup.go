@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"matladder/check"
-	"matladder/internal/ownprocess"
+	"matladder/internal/subprocesstest"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
@@ -100,5 +100,5 @@ func Hook() {
 // Run runs f in a process of its own that has the family.
 func Run(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
-	ownprocess.Run(t, variable, f)
+	subprocesstest.Run(t, variable, f)
 }

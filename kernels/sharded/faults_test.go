@@ -149,7 +149,7 @@ var written = []fault{
 		}
 	}},
 	{"v2_gather", "both signals to the right, so that nothing is heard of who is written to", func(d *damaged) {
-		(*d.nth(tile.Tell, 0)).Signal.Device = (*d.nth(tile.Tell, 1)).Signal.Device
+		(*d.nth(tile.Signal, 0)).Signal.Device = (*d.nth(tile.Signal, 1)).Signal.Device
 	}},
 	{"v2_gather", "one signal awaited of two", func(d *damaged) { (*d.nth(tile.Await, 0)).Count = 1 }},
 	{"v2_gather", "three signals awaited of two", func(d *damaged) { (*d.nth(tile.Await, 0)).Count = 3 }},

@@ -34,7 +34,7 @@ func (q *quantization) sumOfRows(x tile.Value, inside *tile.Expr) *tile.Expr {
 
 // inside says which columns of a's block are inside the array; nil if all are.
 func inside(a *tile.Ref) *tile.Expr {
-	if a.Kind == tile.Scratch || !a.Overhangs(1) {
+	if a.Kind == tile.Scratch || !a.Partial(1) {
 		return nil
 	}
 	return tile.InBounds(a, 1)
@@ -73,7 +73,7 @@ func (t *program) accumulateGroups(q *quantization, acc, a, b *tile.Ref) {
 		part := t.groupOfA(q, tile.Slice(a, 1, from, size), in, tile.Plus(tile.Times(q.at, count), g))
 		t.Accumulate(acc, q.product(part, tile.Slice(b, 0, from, size), in, func(r *tile.Ref) tile.Value {
 			x := tile.Slice(r, 0, g, 1)
-			if !r.Overhangs(0) {
+			if !r.Partial(0) {
 				return x
 			}
 			// The last block may have whole groups past the end.

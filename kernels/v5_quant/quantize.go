@@ -92,7 +92,7 @@ func findStep(p problem.Matmul, scheme problem.Scheme) ([]*tile.Program, error) 
 	sa := t.Out("sa", tile.Float32, t.array(1, 1), one)
 	codes, _ := p.Factors()
 	x := tile.Cast(a, tile.Float32)
-	if a.Overhangs(0) {
+	if a.Partial(0) {
 		x = tile.Select(tile.InBounds(a, 0), x, tile.Number(0))
 	}
 	hi := t.Scratch("hi", tile.Float32, 1, 1)

@@ -32,7 +32,7 @@ func (k *kernel) body(body []*tile.Stmt) {
 			k.loop(s)
 		case tile.Start, tile.Wait, tile.WaitSent:
 			k.copy(s)
-		case tile.Tell:
+		case tile.Signal:
 			k.signal(s.Signal)
 		case tile.Await:
 			k.await(s)
@@ -118,7 +118,7 @@ func Ends(body []*tile.Stmt, i int) bool {
 			fits = n > large && n*int64(depth(e)) <= most
 		}
 		for dim := range e.Shape {
-			ragged = ragged || e.Ref != nil && e.Ref.Overhangs(dim)
+			ragged = ragged || e.Ref != nil && e.Ref.Partial(dim)
 		}
 	})
 	return fits && !ragged

@@ -93,7 +93,7 @@ func (k *kernel) device(along *tile.Axis, at tile.IndexExpr) value {
 	return n
 }
 
-func (k *kernel) signal(s *tile.Signal) {
+func (k *kernel) signal(s *tile.SignalTo) {
 	k.Line("// signal %s of %s = %s", s.To, s.Along.Name, s.Device)
 	k.Do("tpu.sem_signal", "operandSegmentSizes = array<i32: 1, 1, 1, 0>", k.counter(s.To), k.Written(k.Int(1)), k.device(s.Along, s.Device))
 }

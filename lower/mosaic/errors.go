@@ -20,14 +20,14 @@ func unsupported(pos tile.Pos, p *tile.Program, op, ref, format string, args ...
 // TooBigError is the answer to a program whose blocks and scratch do not fit a
 // core's VMEM.
 type TooBigError struct {
-	Program     string
-	Target      string
-	Need, Limit int64 // bytes
+	Program       string
+	Target        string
+	Needed, Limit int64 // bytes
 }
 
 func (e *TooBigError) Error() string {
 	return fmt.Sprintf("mosaic: %s: needs %.2f MiB of VMEM for its blocks and scratch, %s has %.2f MiB",
-		e.Program, mebi(e.Need), e.Target, mebi(e.Limit))
+		e.Program, mebi(e.Needed), e.Target, mebi(e.Limit))
 }
 
 func mebi(bytes int64) float64 { return float64(bytes) / (1 << 20) }

@@ -14,7 +14,7 @@ import (
 type kernel struct {
 	mlir.Exprs
 	program     *tile.Program
-	overhangs   *tile.OverhangInfo
+	partial     *tile.PartialTiles
 	grid        []value // program ids; none of a kernel without windows
 	ids         map[*tile.Axis]value
 	coordinates map[*tile.Axis]value // of the device, along axes of the mesh
@@ -50,7 +50,7 @@ func writeKernel(p *tile.Program, pieces int) (string, error) {
 
 // bodyOf writes the body of a program, in which nothing is stored to unread scratch.
 func bodyOf(p *tile.Program, unread map[*tile.Ref]bool, pieces int) (k *kernel, body string) {
-	k = &kernel{program: p, pieces: pieces, overhangs: p.Overhangs(), refs: map[*tile.Ref]value{}, ids: map[*tile.Axis]value{},
+	k = &kernel{program: p, pieces: pieces, partial: p.PartialTiles(), refs: map[*tile.Ref]value{}, ids: map[*tile.Axis]value{},
 		coordinates: map[*tile.Axis]value{}, semaphores: map[*tile.Semaphore]value{},
 		sums: sumsOf(p), held: map[*tile.Ref]held{}, read: map[*tile.Ref]bool{}, unread: unread}
 	k.Exprs = mlir.Exprs{Target: k, Stored: mlir.Stored, Floats: floatOps, FalseOfNaN: true,

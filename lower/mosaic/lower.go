@@ -11,12 +11,12 @@ import (
 type Options struct {
 	// VMEMBytes is how much VMEM the kernels may take; 0 leaves it to the compiler.
 	VMEMBytes int64
-	// Ahead names the operand that XLA may bring to VMEM behind the launch before: the largest,
+	// Prefetched names the operand that XLA may bring to VMEM behind the launch before: the largest,
 	// or one of equals, of which XLA takes the first that a kernel names. "" is none. The others
 	// stay in main memory, from where their blocks come: XLA may else copy them to VMEM as well,
 	// and the launch would wait for that. What Verify has proved of blocks is then not checked
 	// again at run time, as it is not for XLA's own products.
-	Ahead string
+	Prefetched string
 	// Pieces is how much of k a product of int8 takes at a time, 0 for all; that of a large sum
 	// takes all. On matrix units of 128 libtpu's schedules of pieces of 128 take fewer cycles,
 	// 511 and not 594 of blocks of 512×512×256 on v5p: XLA's own product there, of two halves
@@ -79,7 +79,7 @@ func Lower(programs []*tile.Program, opts Options) (*Launch, error) {
 	l := &Launch{In: bound.In, Out: bound.Out}
 	stays := map[string]bool{}
 	for _, r := range bound.In {
-		stays[r.Name] = opts.Ahead != "" && r.Kind == tile.In && r.Name != opts.Ahead
+		stays[r.Name] = opts.Prefetched != "" && r.Kind == tile.In && r.Name != opts.Prefetched
 	}
 	for i, p := range programs {
 		if err := p.Verify(); err != nil {
@@ -88,7 +88,7 @@ func Lower(programs []*tile.Program, opts Options) (*Launch, error) {
 		if err := refuse(p); err != nil {
 			return nil, err
 		}
-		p = first(p.Staged(), opts.Ahead)
+		p = first(p.Pipelined(), opts.Prefetched)
 		body, err := writeKernel(p, opts.Pieces)
 		if err != nil {
 			return nil, err
@@ -101,7 +101,7 @@ func Lower(programs []*tile.Program, opts Options) (*Launch, error) {
 			k.proven = k.proven || s.Copy != nil && len(p.RefsOf(tile.Table)) == 0
 			k.communicates = k.communicates || s.Signal != nil || s.Copy != nil && s.Copy.Remote()
 		})
-		k.proven = k.proven || opts.Ahead != "" && len(p.RefsOf(tile.Table)) == 0
+		k.proven = k.proven || opts.Prefetched != "" && len(p.RefsOf(tile.Table)) == 0
 		for _, s := range p.Semaphores {
 			k.barrier = k.barrier || s.Kind == tile.CountsArrival
 		}

@@ -15,7 +15,7 @@ func (k *kernel) noPadding(e *tile.Expr) value {
 		if x.Op != tile.OpDot || full.Is(0) {
 			return
 		}
-		for _, edge := range k.overhangs.Contraction(x) {
+		for _, edge := range k.partial.Contraction(x) {
 			t := k.Test(k.Inside(edge.Ref, edge.Dim, edge.Offset), tile.GE, k.Int(edge.To))
 			switch {
 			case t.Is(1):
@@ -46,7 +46,7 @@ func (k *kernel) dot(e *tile.Expr, acc value) value {
 	}
 	ka, kb := e.Contracted()
 	if k.masking {
-		for _, edge := range k.overhangs.Contraction(e) {
+		for _, edge := range k.partial.Contraction(e) {
 			if !edge.Plain() {
 				k.Refuse("dot", edge.Ref.Name, "where its padding ends is not known")
 				return acc

@@ -75,7 +75,7 @@ func TestPieces(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		options := mosaic.Options{Pieces: 128, Ahead: "b"}
+		options := mosaic.Options{Pieces: 128, Prefetched: "b"}
 		l, err := mosaic.Lower(programs, options)
 		if err != nil {
 			t.Fatal(err)

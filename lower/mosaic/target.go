@@ -43,15 +43,15 @@ func (t Target) Check(programs []*tile.Program, o Options) error {
 	}
 	limit = min(limit, t.VMEMBytes)
 	ahead := ""
-	if bound, err := tile.Bind(programs); err == nil && o.Ahead != "" {
+	if bound, err := tile.Bind(programs); err == nil && o.Prefetched != "" {
 		for _, r := range bound.In {
-			if r.Name == o.Ahead && r.ArrayBytes() <= t.VMEMBytes-limit {
-				ahead = o.Ahead
+			if r.Name == o.Prefetched && r.ArrayBytes() <= t.VMEMBytes-limit {
+				ahead = o.Prefetched
 			}
 		}
 	}
 	for _, p := range programs {
-		p = p.Staged()
+		p = p.Pipelined()
 		if err := checkTiling(p); err != nil {
 			return err
 		}

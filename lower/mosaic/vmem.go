@@ -7,9 +7,9 @@ import (
 
 // Memory is what a kernel's blocks and scratch take of VMEM.
 type Memory struct {
-	// Need counts blocks as the pipeline holds them: two of each array, the one at
+	// Footprint counts blocks as the pipeline holds them: two of each array, the one at
 	// work and the next, but one where every program sees the same block.
-	Need int64
+	Footprint int64
 	// Least counts each block once: no compiler can do with less.
 	Least int64
 }
@@ -25,10 +25,10 @@ func memoryOf(p *tile.Program, without string) Memory {
 			continue // in the memory of the scalar unit, or outside
 		}
 		n := tiledBytes(r.Dtype, memoryShape(r))
-		m.Need += n
+		m.Footprint += n
 		m.Least += n
 		if moves(r) {
-			m.Need += n
+			m.Footprint += n
 		}
 	}
 	return m
@@ -57,8 +57,8 @@ func (t Target) checkVMEM(p *tile.Program, limit int64, ahead string) error {
 	switch {
 	case m.Least > t.VMEMBytes:
 		return &TooBigError{p.Name, t.Name, m.Least, t.VMEMBytes}
-	case m.Need > limit && !t.mayKeep(p):
-		return &TooBigError{p.Name, t.Name, m.Need, limit}
+	case m.Footprint > limit && !t.mayKeep(p):
+		return &TooBigError{p.Name, t.Name, m.Footprint, limit}
 	}
 	return nil
 }

@@ -132,7 +132,7 @@ func (g *grid) Element(table *tile.Ref, at value) value {
 // that are padding of either.
 func (g *grid) masked(e *tile.Expr, a, b value) value {
 	ka, kb := e.Contracted()
-	for _, edge := range g.overhangs.Contraction(e) {
+	for _, edge := range g.partial.Contraction(e) {
 		if edge.Unknown || edge.Stretched { // Verify refuses both
 			g.Refuse("dot", edge.Ref.Name, "where its padding is along the contraction cannot be told")
 			continue

@@ -13,8 +13,8 @@ import (
 // order, that carries whole arrays, padded to whole blocks, and scratch.
 type grid struct {
 	*text
-	program   *tile.Program
-	overhangs *tile.OverhangInfo
+	program *tile.Program
+	partial *tile.PartialTiles
 	env
 	memo map[*tile.Expr]value // the values of that statement
 }

@@ -89,7 +89,7 @@ func workingTypes(refs []*tile.Ref) []tensor {
 // interpretProgram writes the function of one program, on working arrays.
 func interpretProgram(p *tile.Program, name string) (string, error) {
 	// A loop runs over all of the grid, and what a bound leaves out does nothing.
-	g := &grid{text: newText(), program: p.Guarded(), overhangs: p.Overhangs()}
+	g := &grid{text: newText(), program: p.Predicated(), partial: p.PartialTiles()}
 	g.Scope, g.Refused = g, mlir.Refused{Maker: maker, Program: p.Name}
 	if err := g.fits(); err != nil {
 		return "", err

@@ -39,7 +39,7 @@ func (d device) Compile(ctx context.Context, programs []*tile.Program, params ba
 	case errors.As(err, &unsupported):
 		return nil, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
 	case errors.As(err, &big):
-		return nil, &backend.TooBigError{What: big.What, Need: big.Need, Limit: big.Limit}
+		return nil, &backend.TooBigError{What: big.What, Needed: big.Needed, Limit: big.Limit}
 	case err != nil:
 		return nil, err
 	}

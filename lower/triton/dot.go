@@ -19,7 +19,7 @@ func (k *kernel) dot(e *tile.Expr, acc value) value {
 		return acc
 	}
 	ka, kb := e.Contracted()
-	edges := k.overhangs.Contraction(e)
+	edges := k.partial.Contraction(e)
 	for _, edge := range edges {
 		if !edge.Plain() {
 			k.Refuse("dot", edge.Ref.Name, "where its padding ends is not known")
@@ -97,7 +97,7 @@ func (k *kernel) zeroWhere(e *tile.Expr, dim int, edge tile.Edge) bool {
 	if source(e) == nil {
 		return false
 	}
-	for _, own := range k.overhangs.Of(e)[dim] {
+	for _, own := range k.partial.Of(e)[dim] {
 		if own.Plain() && own.Offset == edge.Offset && own.From <= edge.From && own.To >= edge.To && alike(own, edge) {
 			return true
 		}

@@ -20,15 +20,15 @@ func unsupported(pos tile.Pos, p *tile.Program, op, ref, format string, args ...
 // TooBigError is the answer to a program whose blocks do not fit one
 // multiprocessor.
 type TooBigError struct {
-	Program     string
-	Target      string
-	What        string // registers, shared memory
-	Need, Limit int64  // bytes
+	Program       string
+	Target        string
+	What          string // registers, shared memory
+	Needed, Limit int64  // bytes
 }
 
 func (e *TooBigError) Error() string {
 	return fmt.Sprintf("triton: %s: one program needs %.1f KiB of %s, %s has %.1f KiB",
-		e.Program, kibi(e.Need), e.What, e.Target, kibi(e.Limit))
+		e.Program, kibi(e.Needed), e.What, e.Target, kibi(e.Limit))
 }
 
 func kibi(bytes int64) float64 { return float64(bytes) / (1 << 10) }

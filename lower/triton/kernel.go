@@ -11,25 +11,25 @@ import (
 // kernel is one program being written.
 type kernel struct {
 	mlir.Exprs
-	program   *tile.Program
-	sums      map[*tile.Expr]bool // of products that were one
-	params    Params
-	overhangs *tile.OverhangInfo
-	least     int // elements of a dimension of more than one
-	args      map[*tile.Ref]value
-	ids       map[*tile.Axis]value
-	scratch   map[*tile.Ref]value // what scratch holds here; a number until it is filled
-	written   bool                // whether an output may have been written by now
-	alongK    map[*tile.Ref]bool  // arrays whose last two dimensions change places in memory
-	reread    map[*tile.Ref]bool  // outputs whose block is loaded other than to add to it
-	loads     map[*tile.Ref]value
+	program *tile.Program
+	sums    map[*tile.Expr]bool // of products that were one
+	params  Params
+	partial *tile.PartialTiles
+	least   int // elements of a dimension of more than one
+	args    map[*tile.Ref]value
+	ids     map[*tile.Axis]value
+	scratch map[*tile.Ref]value // what scratch holds here; a number until it is filled
+	written bool                // whether an output may have been written by now
+	alongK  map[*tile.Ref]bool  // arrays whose last two dimensions change places in memory
+	reread  map[*tile.Ref]bool  // outputs whose block is loaded other than to add to it
+	loads   map[*tile.Ref]value
 }
 
 // writeKernel returns the module of one program, and how many programs its grid
 // has.
 func (t Target) writeKernel(p *tile.Program, params Params, alongK map[*tile.Ref]bool) (module string, programs int64, err error) {
 	p, sums := t.pieces(p)
-	k := &kernel{program: p, sums: sums, params: params, overhangs: p.Overhangs(), least: leastOf(p), alongK: alongK,
+	k := &kernel{program: p, sums: sums, params: params, partial: p.PartialTiles(), least: leastOf(p), alongK: alongK,
 		args: map[*tile.Ref]value{}, ids: map[*tile.Axis]value{}, scratch: map[*tile.Ref]value{}, reread: map[*tile.Ref]bool{}}
 	k.Exprs = mlir.Exprs{Target: k, Stored: storage, Floats: floatOps, ScalarBool: true,
 		Writer: mlir.Writer{Dialect: k, Scope: k, Sharing: mlir.Hoisted, Refused: mlir.Refused{Maker: maker, Program: p.Name}}}

@@ -172,7 +172,7 @@ func (k *kernel) insideFrom(r *tile.Ref, dim int, at value, size int, part bool)
 	switch {
 	case known:
 		return k.Int(n - from)
-	case !r.Overhangs(dim):
+	case !r.Partial(dim):
 		return k.Int(math.MaxInt32)
 	}
 	return k.Scalar("arith.subi", k.Int(n), at)

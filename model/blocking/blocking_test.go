@@ -13,7 +13,7 @@ import (
 // zen5 has the figures of an AMD EPYC (Zen 5) with AVX-512, as its probes found them.
 func zen5(workers int) cores {
 	return cores{workers: workers, Cores: &machine.Cores{
-		L2: 1 << 20, L3: 32 << 20, Shared: 98e9, Memory: 60e9, Launch: 0.53e-6, Pair: 0.33e-6, Task: 0.18e-6, Sharing: machine.Sharing{Line: 0.04e-6, ReadOthers: 56e9, WriteOthers: 80e9},
+		L2: 1 << 20, L3: 32 << 20, Shared: 98e9, Memory: 60e9, Launch: 0.53e-6, Pair: 0.33e-6, Task: 0.18e-6, CoreToCore: machine.CoreToCore{Line: 0.04e-6, ReadOthers: 56e9, WriteOthers: 80e9},
 		Rates: map[tile.Dtype]machine.ProductRate{
 			tile.Float32:  {Rows: 12, Columns: 32, Depth: 1, Few: 4, FLOPs: 263e9, Fetch: 21e9, PackA: 61e9, PackB: 60e9, InPlace: 1024, Direct: 48},
 			tile.BFloat16: {Rows: 12, Columns: 32, Depth: 2, Few: 4, FLOPs: 525e9, Fetch: 21e9, PackA: 61e9, PackB: 60e9, InPlace: 1024, Direct: 48},

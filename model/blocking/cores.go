@@ -166,7 +166,7 @@ func (x *product) block(s tile.Blocks, rows, cols int, below, beside bool) block
 func (x *product) packing(size, chunk, columns float64, leaves bool) Packing {
 	r := x.rate
 	rows := size / (columns * x.b)
-	p := PackingOf(size, x.Sharing)
+	p := PackingOf(size, x.CoreToCore)
 	p.Fetch = max(p.Fetch, size/r.Fetch)
 	p.Alone = (size+rows*segment)/min(r.PackB, x.source()) + x.firstLines(rows)
 	switch {

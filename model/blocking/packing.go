@@ -7,7 +7,7 @@ import "matladder/machine"
 type Packing struct {
 	Alone     float64 // seconds for one core to pack all of the block
 	Packers   int     // cores that find something to do where they pack it together
-	RoundTrip float64 // seconds for cores to agree on who packs what (machine.Sharing)
+	RoundTrip float64 // seconds for cores to agree on who packs what (machine.CoreToCore)
 	Rewrite   float64 // seconds to write the block over one that others have read
 	Fetch     float64 // seconds to read all of it from cores that have packed it
 	Hidden    float64 // seconds of multiplying while it comes for the first time
@@ -18,7 +18,7 @@ const UnitBytes = 64 << 10
 
 // PackingOf is what follows from how fast memory that one core has written reaches others: all
 // but Alone and Hidden, of a packed block of so many bytes.
-func PackingOf(bytes float64, s machine.Sharing) Packing {
+func PackingOf(bytes float64, s machine.CoreToCore) Packing {
 	p := Packing{Packers: max(1, int(bytes/UnitBytes)), RoundTrip: s.RoundTrip()}
 	if s.Known() {
 		p.Rewrite, p.Fetch = bytes/s.WriteOthers, bytes/s.ReadOthers

@@ -39,7 +39,7 @@ type Bar struct {
 	Y, Lo, Hi     float64
 	Label         string // at its end
 	Status        string // of a bar without a value
-	Rough         bool   // not to be relied on: no axis is made for it, and it is hollow
+	LowConfidence bool   // not to be relied on: no axis is made for it, and it is hollow
 }
 
 func (b *Bars) key() (k key) {
@@ -69,7 +69,7 @@ func (b *Bars) Add(p BarPanel) {
 	}
 	var ends Extent
 	for _, bar := range p.Bars {
-		ends.Add(bar.Y, bar.Hi, bar.Rough)
+		ends.Add(bar.Y, bar.Hi, bar.LowConfidence)
 	}
 	p.Y.Max = ends.Top(p.Mark) * 1.22
 	b.Panels = append(b.Panels, p)
@@ -162,7 +162,7 @@ func (b *Bars) drawPanel(c draw.Canvas, f frame, p BarPanel) {
 			continue
 		}
 		end := f.Y(min(bar.Y, f.y.Max))
-		hollowIf(s.Predicted || bar.Rough).draw(c, box(x-wide*0.43, f.box.Min.Y, x+wide*0.43, end), s.Color)
+		hollowIf(s.Predicted || bar.LowConfidence).draw(c, box(x-wide*0.43, f.box.Min.Y, x+wide*0.43, end), s.Color)
 		if bar.Hi > bar.Lo {
 			hi := f.Y(min(bar.Hi, f.y.Max))
 			c.StrokeLine2(draw.LineStyle{Color: Ink, Width: 1}, x, f.Y(max(bar.Lo, f.y.Min)), x, hi)

@@ -9,7 +9,7 @@
 //     No text lies on a curve.
 //  3. Write and Save make a PNG or SVG file of it, whole or not at all.
 //
-// What is Predicted is dashed, with hollow markers; what is Rough is hollow and stretches no axis.
+// What is Predicted is dashed, with hollow markers; what is LowConfidence is hollow and stretches no axis.
 package figure
 
 import (

@@ -28,11 +28,11 @@ type HeatRow struct {
 // A HeatCell is a value, or a word why there is none; both empty where nothing
 // was tried.
 type HeatCell struct {
-	Value       float64
-	Best        bool // of its column
-	Rough       bool // not to be relied on: ~ before the figure
-	Status      string
-	Need, Limit string // of a cell that needs more than there is: hatched
+	Value            float64
+	Best             bool // of its column
+	LowConfidence    bool // not to be relied on: ~ before the figure
+	Status           string
+	Footprint, Limit string // of a cell that needs more than there is: hatched
 }
 
 const (
@@ -49,7 +49,7 @@ func (h *HeatMap) key() key {
 			if cell.Value > 0 {
 				least = min(least, cell.Value)
 			}
-			needs = needs || cell.Need != ""
+			needs = needs || cell.Footprint != ""
 		}
 	}
 	k := key{
@@ -117,20 +117,20 @@ func (h *HeatMap) drawCell(c draw.Canvas, cell HeatCell, b vg.Rectangle, predict
 	at := middle(b)
 	put := func(words string, dy vg.Length) {
 		if width := sty.Width(words); width <= b.Max.X-b.Min.X {
-			if cell.Need != "" { // over the hatching
+			if cell.Footprint != "" { // over the hatching
 				fill(c, around(vg.Point{X: at.X, Y: at.Y + dy}, width/2+2, 5.5), White)
 			}
 			beside(c, sty, at.X, at.Y+dy, words)
 		}
 	}
 	switch {
-	case cell.Need != "":
+	case cell.Footprint != "":
 		hatch(c, b)
 		if cell.Limit == "" {
-			put(cell.Need, 0)
+			put(cell.Footprint, 0)
 			return
 		}
-		put(cell.Need, 6)
+		put(cell.Footprint, 6)
 		put("of "+cell.Limit, -6)
 	case cell.Status != "":
 		drawCross(c, vg.Point{X: at.X, Y: at.Y + 6}, SoftInk)
@@ -149,7 +149,7 @@ func (h *HeatMap) drawCell(c draw.Canvas, cell HeatCell, b vg.Rectangle, predict
 			stroke(c, b, frameStyle)
 		}
 		figure := Digits(cell.Value / h.Unit.Value)
-		if cell.Rough {
+		if cell.LowConfidence {
 			figure = "~" + figure
 		}
 		put(figure, 0)

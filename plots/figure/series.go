@@ -23,11 +23,11 @@ type Series struct {
 
 // A Point is one value with its interval. Lo = Y = Hi where none is known.
 type Point struct {
-	X, Y, Lo, Hi float64
-	Label        string // beside the marker; may be empty
-	Apart        bool   // not joined to the points around it
-	Rough        bool   // not to be relied on: no axis is made for it, and its mark is hollow
-	Levels       []Level
+	X, Y, Lo, Hi  float64
+	Label         string // beside the marker; may be empty
+	Apart         bool   // not joined to the points around it
+	LowConfidence bool   // not to be relied on: no axis is made for it, and its mark is hollow
+	Levels        []Level
 }
 
 // A Level is another x that a point has by a name, marked at its height.
@@ -116,7 +116,7 @@ func (s *Series) drawLine(c draw.Canvas, f frame, thin bool) {
 		}
 	}
 	for _, pt := range s.Points {
-		s.drawMarker(c, f.at(pt.X, pt.Y), pt.Rough)
+		s.drawMarker(c, f.at(pt.X, pt.Y), pt.LowConfidence)
 	}
 }
 

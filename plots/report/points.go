@@ -25,31 +25,31 @@ type points struct {
 
 	// One entry a point, in the order of the ladder's table. Numbers refer to
 	// the lists above.
-	Section   []int   `json:"section"`
-	Kernel    []int   `json:"kernel"`
-	Size      []int   `json:"size"`
-	Predicted []int   `json:"predicted"` // 0 or 1
-	Best      []int   `json:"best"`      // 1: the fastest of its choices of blocks and parameters
-	Variant   []int   `json:"variant"`   // texts from here
-	Blocks    []int   `json:"blocks"`
-	Params    []int   `json:"params"`
-	How       []int   `json:"how"` // what else it ran with
-	Run       []int   `json:"run"`
-	Spread    []int   `json:"spread"`
-	Below     []int   `json:"below"`
-	Status    []int   `json:"status"`
-	Reason    []int   `json:"reason"`
-	Rate      numbers `json:"rate"` // in the section's unit, with its interval
-	Lo        numbers `json:"lo"`
-	Hi        numbers `json:"hi"`
-	Seconds   numbers `json:"seconds"`
-	Peak      numbers `json:"peak"`      // % of peak
-	Baseline  numbers `json:"baseline"`  // % of baseline
-	Over      numbers `json:"over"`      // × the rung below
-	Bound     numbers `json:"bound"`     // err/bound
-	Error     numbers `json:"error"`     // rel_err
-	Intensity numbers `json:"intensity"` // work over bytes moved
-	Rough     []int   `json:"rough"`     // which figures are not to be relied on: the sum of roughTime, …
+	Section       []int   `json:"section"`
+	Kernel        []int   `json:"kernel"`
+	Size          []int   `json:"size"`
+	Predicted     []int   `json:"predicted"` // 0 or 1
+	Best          []int   `json:"best"`      // 1: the fastest of its choices of blocks and parameters
+	Variant       []int   `json:"variant"`   // texts from here
+	Blocks        []int   `json:"blocks"`
+	Params        []int   `json:"params"`
+	How           []int   `json:"how"` // what else it ran with
+	Run           []int   `json:"run"`
+	Spread        []int   `json:"spread"`
+	Below         []int   `json:"below"`
+	Status        []int   `json:"status"`
+	Reason        []int   `json:"reason"`
+	Rate          numbers `json:"rate"` // in the section's unit, with its interval
+	Lo            numbers `json:"lo"`
+	Hi            numbers `json:"hi"`
+	Seconds       numbers `json:"seconds"`
+	Peak          numbers `json:"peak"`      // % of peak
+	Baseline      numbers `json:"baseline"`  // % of baseline
+	Over          numbers `json:"over"`      // × the rung below
+	Bound         numbers `json:"bound"`     // err/bound
+	Error         numbers `json:"error"`     // rel_err
+	Intensity     numbers `json:"intensity"` // work over bytes moved
+	LowConfidence []int   `json:"rough"`     // which figures are not to be relied on: the sum of roughTime, …
 }
 
 // Figures of a point that are not to be relied on, added up in rough; data.js has the same.
@@ -221,7 +221,7 @@ func (p *points) addFigures(s *stats.Summary) {
 			rough |= roughTime << i
 		}
 	}
-	p.Rough = append(p.Rough, rough)
+	p.LowConfidence = append(p.LowConfidence, rough)
 }
 
 // numbering gives each text a number, from 0 in the order of first use.

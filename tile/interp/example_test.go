@@ -41,7 +41,7 @@ func ExampleRunMesh() {
 	t := tile.New("swap")
 	d := t.MeshAxis("x", 2)
 	other := tile.Mod(tile.Plus(d, tile.Const(1)), 2)
-	a := t.In("a", tile.Float32, tile.Array(1, 2), tile.InMain)
+	a := t.In("a", tile.Float32, tile.Array(1, 2), tile.HBM)
 	o := t.Out("o", tile.Float32, tile.Array(1, 2), tile.Block(1, 2).At(tile.Const(0), tile.Const(0)))
 	came := t.Scratch("came", tile.Float32, 1, 2)
 	zero, all := tile.Const(0), tile.Block(1, 2)

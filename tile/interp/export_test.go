@@ -8,13 +8,13 @@ import (
 
 // CheckMasks returns options under which every Dot is checked: the coordinates
 // that are padding, element by element, must be those that tile's analysis of
-// overhangs names. Differences go to report.
+// PartialTiles names. Differences go to report.
 func CheckMasks(report func(string)) Options {
-	infos := map[*tile.Program]*tile.OverhangInfo{}
+	infos := map[*tile.Program]*tile.PartialTiles{}
 	return Options{watchDot: func(m *machine, dot *tile.Expr, a, b block) {
 		info := infos[m.program]
 		if info == nil {
-			info = m.program.Overhangs()
+			info = m.program.PartialTiles()
 			infos[m.program] = info
 		}
 		depth := dot.Args[0].Shape[1]

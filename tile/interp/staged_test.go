@@ -45,7 +45,7 @@ func TestStaged(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					staged := programs[0].Staged()
+					staged := programs[0].Pipelined()
 					if err := staged.Verify(); err != nil {
 						t.Fatalf("%v\n%s", err, staged)
 					}

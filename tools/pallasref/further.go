@@ -52,5 +52,5 @@ func (p Point) granted() bool {
 		return false
 	}
 	const kept = 5 // fourths of what windows and scratch take, with what the compiler spills
-	return mosaic.MemoryOf(program).Need*kept/4 <= target.DefaultVMEMBytes
+	return mosaic.MemoryOf(program).Footprint*kept/4 <= target.DefaultVMEMBytes
 }

@@ -96,7 +96,7 @@ func (p Point) program() (*tile.Program, error) {
 // memory.
 func hopeless(p *tile.Program, generation string) (bool, error) {
 	target, err := mosaic.FindTarget(generation)
-	return err == nil && mosaic.MemoryOf(p).Need > target.VMEMBytes, err
+	return err == nil && mosaic.MemoryOf(p).Footprint > target.VMEMBytes, err
 }
 
 // libtpuName is what libtpu calls a generation.
@@ -115,7 +115,7 @@ func (p Point) need() int64 {
 	if err != nil {
 		return 0
 	}
-	return mosaic.MemoryOf(program).Need
+	return mosaic.MemoryOf(program).Footprint
 }
 
 // queue orders points for compilation: as they come, but those last that the
@@ -129,7 +129,7 @@ func queue(points []Point) {
 		if over, err := hopeless(program, p.Topology); over || err != nil {
 			return 0 // not compiled
 		}
-		return max(mosaic.MemoryOf(program).Need, largest)
+		return max(mosaic.MemoryOf(program).Footprint, largest)
 	}
 	slices.SortStableFunc(points, func(a, b Point) int { return cmp.Compare(cost(a), cost(b)) })
 }

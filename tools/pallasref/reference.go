@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"matladder/backend/xla/aot"
-	"matladder/internal/lastline"
+	"matladder/internal/childlog"
 )
 
 // scripts are those that compile, and what they share.
@@ -50,7 +50,7 @@ type process struct {
 	cmd  *exec.Cmd
 	to   io.WriteCloser
 	from *bufio.Reader
-	said lastline.Writer
+	said childlog.Writer
 }
 
 // environment is what libtpu needs where there is no TPU; JAX itself is to look

@@ -88,7 +88,7 @@ func (c Class) Write(w io.Writer) error {
 
 // rough stands before a figure that is not to be relied on.
 func rough(s *stats.Summary) string {
-	if s.Rough || !s.Rate.Holds() {
+	if s.LowConfidence || !s.Rate.Holds() {
 		return "~"
 	}
 	return ""

@@ -85,7 +85,7 @@ func record(folder string, threads []int) error {
 			"Peak": map[string]float64{"float32": peak, "bfloat16": peak, "int8": peak}, "Bandwidth": bandwidth,
 			"Cores": &machine.Cores{
 				L2: 1 << 20, L3: 1 << 25, Shared: 1e11, Memory: 4e10, Launch: 1e-6, Pair: 1e-6, Task: 2e-7,
-				Sharing: machine.Sharing{Line: 1e-7, ReadOthers: 1e10, WriteOthers: 1e10}, Rates: rates,
+				CoreToCore: machine.CoreToCore{Line: 1e-7, ReadOthers: 1e10, WriteOthers: 1e10}, Rates: rates,
 			},
 			"At": time.Now().UTC(), "ControlCompute": least, "ControlMemory": least,
 		})

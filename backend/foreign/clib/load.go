@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"unsafe"
 
+	"matladder/internal/childlog"
 	"matladder/internal/dynlib"
-	"matladder/internal/lastline"
 	"matladder/tile"
 
 	"github.com/ebitengine/purego"
@@ -22,7 +22,7 @@ func Available() error { return nil }
 func load(l Library) (call Call, on func(func()), stop func(), err error) {
 	handle, err := dynlib.Open(l.File)
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("not a shared library that can be loaded: %s", lastline.First(err.Error()))
+		return nil, nil, nil, fmt.Errorf("not a shared library that can be loaded: %s", childlog.First(err.Error()))
 	}
 	f, err := purego.Dlsym(handle, l.Symbol)
 	if err != nil || f == 0 {

@@ -12,7 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"matladder/internal/lastline"
+	"matladder/internal/childlog"
 )
 
 //go:embed source
@@ -69,7 +69,7 @@ func Build(ctx context.Context, folder string) (string, error) {
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
-		said := cmp.Or(lastline.First(string(out)), "it says nothing")
+		said := cmp.Or(childlog.First(string(out)), "it says nothing")
 		return "", fmt.Errorf("%s does not build the peers' program: %w: %s", compiler, err, said)
 	}
 	// A second build at the same time leaves the same file.

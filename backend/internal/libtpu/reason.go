@@ -44,15 +44,15 @@ func (e *CompileError) Error() string { return e.Compiler + ": " + e.Reason }
 func Classify(code int, message string) error {
 	reason := oneLine(message)
 	if m := scopedPattern.FindStringSubmatch(message); m != nil {
-		return &TooBigError{backend.TooBigError{What: "VMEM", Need: bytesOf(m[1], m[2]), Limit: bytesOf(m[3], m[4])}, Name, reason}
+		return &TooBigError{backend.TooBigError{What: "VMEM", Needed: bytesOf(m[1], m[2]), Limit: bytesOf(m[3], m[4])}, Name, reason}
 	}
 	for _, p := range []*regexp.Regexp{capacityPattern, mainPattern} {
 		if m := p.FindStringSubmatch(message); m != nil {
-			return &TooBigError{backend.TooBigError{What: strings.ToUpper(m[1]), Need: bytesOf(m[2], m[3]), Limit: bytesOf(m[4], m[5])}, Name, reason}
+			return &TooBigError{backend.TooBigError{What: strings.ToUpper(m[1]), Needed: bytesOf(m[2], m[3]), Limit: bytesOf(m[4], m[5])}, Name, reason}
 		}
 	}
 	if m := allocationPattern.FindStringSubmatch(message); m != nil {
-		return &TooBigError{backend.TooBigError{What: "VMEM", Need: bytesOf(m[1], ""), Limit: bytesOf(m[2], "")}, Name, reason}
+		return &TooBigError{backend.TooBigError{What: "VMEM", Needed: bytesOf(m[1], ""), Limit: bytesOf(m[2], "")}, Name, reason}
 	}
 	if unsupportedPattern.MatchString(message) && !strings.Contains(message, "Failed to parse") {
 		return &UnsupportedError{Name, reason}

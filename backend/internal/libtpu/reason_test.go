@@ -32,7 +32,7 @@ func TestClassify(t *testing.T) {
 		var wrong *CompileError
 		switch {
 		case test.need > 0:
-			if !errors.As(err, &big) || big.Need != int64(test.need*(1<<20)) || big.Limit != int64(test.limit*(1<<20)) {
+			if !errors.As(err, &big) || big.Needed != int64(test.need*(1<<20)) || big.Limit != int64(test.limit*(1<<20)) {
 				t.Errorf("%v, want %v of %v MiB", err, test.need, test.limit)
 			}
 		case test.unsupported:

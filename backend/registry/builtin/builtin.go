@@ -19,8 +19,8 @@ import (
 
 // Names of backends that other packages need.
 const (
-	CPU   = "cpu" // the default
-	Ahead = "aot" // compiles ahead of time, for a TPU of --topology
+	CPU = "cpu" // the default
+	AOT = "aot" // compiles ahead of time, for a TPU of --topology
 )
 
 func init() {

@@ -24,11 +24,11 @@ func cpuParams() []registry.Param {
 		const byDefault = "by rule, or by a tuned table"
 		switch {
 		case p.Key == "isa":
-			list = append(list, registry.Choice(p.Key, p.Meaning, "the best that runs here", p.Values...))
+			list = append(list, registry.Choice(p.Key, p.Help, "the best that runs here", p.Values...))
 		case p.Values != nil:
-			list = append(list, registry.Choice(p.Key, p.Meaning, byDefault, p.Values...))
+			list = append(list, registry.Choice(p.Key, p.Help, byDefault, p.Values...))
 		default:
-			list = append(list, registry.Number(p.Key, p.Meaning, byDefault, 1, p.Most))
+			list = append(list, registry.Number(p.Key, p.Help, byDefault, 1, p.Most))
 		}
 	}
 	return list

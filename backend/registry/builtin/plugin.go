@@ -56,7 +56,7 @@ func openTPU(ctx context.Context, r registry.Request) (*registry.Device, error) 
 	case runtime.GOOS != "linux" || runtime.GOARCH != "amd64": // where libtpu is not
 		return nil, err
 	}
-	return nil, fmt.Errorf("%w (without a TPU, --backend %s --topology v5e predicts)", err, Ahead)
+	return nil, fmt.Errorf("%w (without a TPU, --backend %s --topology v5e predicts)", err, AOT)
 }
 
 // recordFlags has the rows say which flags libtpu finds in the user's environment.

@@ -6,7 +6,7 @@ import (
 
 	"matladder/backend/worker"
 	"matladder/backend/xla/pjrt"
-	"matladder/internal/awake"
+	"matladder/internal/deadline"
 	"matladder/machine"
 	"matladder/plugins"
 )
@@ -33,7 +33,7 @@ func openWorker(ctx context.Context, p plugins.Installed, o pjrt.Options) (*work
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := awake.WithTimeout(ctx, openLimit)
+	ctx, cancel := deadline.WithTimeout(ctx, openLimit)
 	defer cancel()
 	return worker.Open(ctx, worker.Options{Opener: opener, Config: config, Env: p.Environment()})
 }

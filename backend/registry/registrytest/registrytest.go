@@ -10,7 +10,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/cpu"
 	"matladder/backend/registry"
-	"matladder/internal/ownprocess"
+	"matladder/internal/subprocesstest"
 )
 
 // variable is set in the environment of child processes, which have the backend.
@@ -44,5 +44,5 @@ func Hook() {
 // Run runs f in a process of its own that has the backend.
 func Run(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
-	ownprocess.Run(t, variable, f)
+	subprocesstest.Run(t, variable, f)
 }

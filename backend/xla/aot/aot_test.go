@@ -132,7 +132,7 @@ func TestVMEM(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			model := mosaic.MemoryOf(programs[0]).Need
+			model := mosaic.MemoryOf(programs[0]).Footprint
 			launch, err := mosaic.Lower(programs, mosaic.Options{VMEMBytes: model - model/16})
 			if err != nil {
 				t.Fatal(err)
@@ -142,10 +142,10 @@ func TestVMEM(t *testing.T) {
 			if !errors.As(err, &big) {
 				t.Fatalf("%v, want too big", err)
 			}
-			t.Logf("counted %.2f MiB, libtpu needs %.2f", float64(model)/(1<<20), float64(big.Need)/(1<<20))
+			t.Logf("counted %.2f MiB, libtpu needs %.2f", float64(model)/(1<<20), float64(big.Needed)/(1<<20))
 			const rounding = 1 << 13 // libtpu tells two digits of a mebibyte
-			if big.Need < model-rounding || big.Need > model+model/4 {
-				t.Errorf("counted %d bytes, libtpu says %d", model, big.Need)
+			if big.Needed < model-rounding || big.Needed > model+model/4 {
+				t.Errorf("counted %d bytes, libtpu says %d", model, big.Needed)
 			}
 		})
 	}
@@ -171,7 +171,7 @@ func TestLimits(t *testing.T) {
 		if errors.As(err, &big) != test.big || !test.big && err != nil {
 			t.Errorf("v1 %d with %d bytes: %v", test.size, test.limit, err)
 		}
-		if test.big && (time.Since(start) > 5*time.Second || big.Need <= big.Limit) {
+		if test.big && (time.Since(start) > 5*time.Second || big.Needed <= big.Limit) {
 			t.Errorf("v1 %d: %v after %v", test.size, err, time.Since(start))
 		}
 	}

@@ -33,7 +33,7 @@ type outcome struct {
 	Limit  int64  `json:",omitempty"`
 	Parts  []part `json:",omitempty"` // of a program that compiles
 
-	Near []hlo.Near `json:",omitempty"` // inputs of one that compiles which come nearer to the core
+	Residents []hlo.Resident `json:"Near,omitempty"` // inputs of one that compiles which come nearer to the core
 
 	// Windows are those of XLA's own products in one that compiles; nil in what was kept before
 	// they were read.
@@ -57,7 +57,7 @@ func outcomeOf(err error) (outcome, bool) {
 	var wrong *CompileError
 	switch {
 	case errors.As(err, &big):
-		return outcome{Status: tooLarge, Reason: big.Reason, What: big.What, Need: big.Need, Limit: big.Limit}, true
+		return outcome{Status: tooLarge, Reason: big.Reason, What: big.What, Need: big.Needed, Limit: big.Limit}, true
 	case errors.As(err, &lacks):
 		return outcome{Status: unsupported, Reason: lacks.Reason}, true
 	case errors.As(err, &wrong):
@@ -72,7 +72,7 @@ func (m maker) err(o outcome) error {
 	case compiles:
 		return nil
 	case tooLarge:
-		return &libtpu.TooBigError{TooBigError: backend.TooBigError{What: o.What, Need: o.Need, Limit: o.Limit}, Compiler: m.name, Reason: o.Reason}
+		return &libtpu.TooBigError{TooBigError: backend.TooBigError{What: o.What, Needed: o.Need, Limit: o.Limit}, Compiler: m.name, Reason: o.Reason}
 	case unsupported:
 		return &libtpu.UnsupportedError{Compiler: m.name, Reason: o.Reason}
 	}

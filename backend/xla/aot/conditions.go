@@ -19,7 +19,7 @@ type condition struct {
 // (shares, of model.Work), and where a Dot contracts over the end of an array the plain
 // and the masked copy that lower/mosaic writes of its statement.
 func conditions(p *tile.Program, shares []float64) []condition {
-	overhangs := p.Overhangs()
+	partials := p.PartialTiles()
 	var all []condition
 	for i, s := range p.Body {
 		if s.Kind == tile.When && len(shares) > 0 {
@@ -40,7 +40,7 @@ func conditions(p *tile.Program, shares []float64) []condition {
 			if e.Op != tile.OpDot {
 				return
 			}
-			for _, edge := range overhangs.Contraction(e) {
+			for _, edge := range partials.Contraction(e) {
 				if a, ok := edge.Ref.Index[edge.Ref.ArrayDim(edge.Dim)].(*tile.Axis); ok {
 					steps = max(steps, a.Size)
 				}
@@ -104,12 +104,12 @@ func settled(c tile.Cond) bool {
 	})
 }
 
-// overhangs reports whether an output has blocks that end outside of it. Their
+// partialTiles reports whether an output has blocks that end outside of it. Their
 // copy is a region of its own behind the program's.
-func overhangs(p *tile.Program) bool {
+func partialTiles(p *tile.Program) bool {
 	return slices.ContainsFunc(p.RefsOf(tile.Out), func(r *tile.Ref) bool {
 		for dim := range r.Shape() {
-			if r.Overhangs(dim) {
+			if r.Partial(dim) {
 				return true
 			}
 		}
@@ -124,7 +124,7 @@ func (k kernel) shared(s *schedule.Schedule) []float64 {
 	regions := len(s.Conditional())
 	left := slices.Clone(k.conditions)
 	want := regions
-	if k.overhangs && len(left) >= regions {
+	if k.partial && len(left) >= regions {
 		want--
 	}
 	for len(left) > want {
@@ -143,7 +143,7 @@ func (k kernel) shared(s *schedule.Schedule) []float64 {
 	for _, c := range left {
 		shares = append(shares, c.share)
 	}
-	if k.overhangs && len(shares) == regions-1 {
+	if k.partial && len(shares) == regions-1 {
 		shares = append(shares, 1)
 	}
 	return shares

@@ -146,7 +146,7 @@ func (b *GPUBackend) Steps(ctx context.Context, programs []*tile.Program, params
 			SpillBytes: s.Kernel.SpillBytes, Unit: unitOf(s.Kernel),
 		}
 		if s.Layout.BlocksPerCore == 0 {
-			return nil, &backend.TooBigError{What: "registers", Need: int64(4 * s.Kernel.Registers * s.Kernel.Threads), Limit: 4 * registersPerCore}
+			return nil, &backend.TooBigError{What: "registers", Needed: int64(4 * s.Kernel.Registers * s.Kernel.Threads), Limit: 4 * registersPerCore}
 		}
 		dtype, precision := product(p)
 		if s.Time, err = model.GPUFit.On(s.Work, b.device, s.Layout, dtype, precision); err != nil {

@@ -100,7 +100,7 @@ func classifyGPU(code int, message string) error {
 	}
 	if m := sharedPattern.FindStringSubmatch(message); m != nil {
 		big := &libtpu.TooBigError{TooBigError: backend.TooBigError{What: "shared memory"}, Compiler: xlaGPU, Reason: reason}
-		big.Need, _ = strconv.ParseInt(m[1], 10, 64)
+		big.Needed, _ = strconv.ParseInt(m[1], 10, 64)
 		big.Limit, _ = strconv.ParseInt(m[2], 10, 64)
 		return big
 	}

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"matladder/internal/lastline"
+	"matladder/internal/childlog"
 )
 
 // GPUKernel is one kernel as it will be launched on a GPU.
@@ -230,7 +230,7 @@ func (t gpuTools) assemble(ctx context.Context, file, text string) (map[string]r
 func tool(ctx context.Context, path string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, path, args...)
 	var out bytes.Buffer
-	var last lastline.Writer
+	var last childlog.Writer
 	both := io.MultiWriter(&out, &last)
 	cmd.Stdout, cmd.Stderr = both, both
 	cmd.WaitDelay = time.Second

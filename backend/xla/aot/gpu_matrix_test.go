@@ -130,7 +130,7 @@ func matrixOutcome(ctx context.Context, b *GPUBackend, c matrixCell) string {
 	var crash *backend.CrashError
 	switch {
 	case errors.As(err, &big):
-		return fmt.Sprintf("too_big: %s, %.0f of %.0f KiB", big.What, float64(big.Need)/1024, float64(big.Limit)/1024)
+		return fmt.Sprintf("too_big: %s, %.0f of %.0f KiB", big.What, float64(big.Needed)/1024, float64(big.Limit)/1024)
 	case errors.As(err, &lacks):
 		return "unsupported: " + lacks.Reason
 	case errors.As(err, &crash):

@@ -105,7 +105,7 @@ func TestGPURefusals(t *testing.T) {
 	program := testdata(t, "product.mlir")
 	_, err = c.Compile(t.Context(), g, strings.Replace(program, "num_stages = 3", "num_stages = 12", 1))
 	var big *backend.TooBigError
-	if !errors.As(err, &big) || big.What != "shared memory" || big.Need <= big.Limit || big.Limit < 200<<10 {
+	if !errors.As(err, &big) || big.What != "shared memory" || big.Needed <= big.Limit || big.Limit < 200<<10 {
 		t.Errorf("twelve stages: %v", err)
 	}
 	var wrong *CompileError

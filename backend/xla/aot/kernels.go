@@ -44,7 +44,7 @@ func lowered(target mosaic.Target, device machine.Device, programs []*tile.Progr
 			return nil, err
 		}
 		if ahead != nil {
-			o.Ahead = ahead.Name
+			o.Prefetched = ahead.Name
 		}
 	}
 	launch, err := mosaic.Lower(programs, o)
@@ -79,9 +79,9 @@ func refusal(err error) error {
 	case errors.As(err, &unsupported):
 		return fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
 	case errors.As(err, &bigMosaic):
-		return &backend.TooBigError{What: "VMEM", Need: bigMosaic.Need, Limit: bigMosaic.Limit}
+		return &backend.TooBigError{What: "VMEM", Needed: bigMosaic.Needed, Limit: bigMosaic.Limit}
 	case errors.As(err, &bigTriton):
-		return &backend.TooBigError{What: bigTriton.What, Need: bigTriton.Need, Limit: bigTriton.Limit}
+		return &backend.TooBigError{What: bigTriton.What, Needed: bigTriton.Needed, Limit: bigTriton.Limit}
 	}
 	return err
 }

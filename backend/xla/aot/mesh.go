@@ -65,13 +65,13 @@ func (b *Backend) predictSpread(ctx context.Context, spec backend.ProblemSpec) (
 	}
 	said, err := b.compileSpread(ctx, whole, m, way, at)
 	if big := (*backend.TooBigError)(nil); errors.As(err, &big) {
-		return backend.Prediction{MemoryBytes: big.Need}, err
+		return backend.Prediction{MemoryBytes: big.Needed}, err
 	}
 	if err != nil {
 		return backend.Prediction{}, err
 	}
 	if limit := b.device.MemoryBytes; limit.Known() && said.Bytes > int64(limit.Value) {
-		return backend.Prediction{MemoryBytes: said.Bytes}, fmt.Errorf("aot: %w", &backend.TooBigError{What: "memory of each device", Need: said.Bytes, Limit: int64(limit.Value)})
+		return backend.Prediction{MemoryBytes: said.Bytes}, fmt.Errorf("aot: %w", &backend.TooBigError{What: "memory of each device", Needed: said.Bytes, Limit: int64(limit.Value)})
 	}
 	p, err := b.PredictBaseline(ctx, backend.ProblemSpec{Problem: local, Params: spec.Params})
 	if err != nil {

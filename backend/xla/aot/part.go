@@ -75,7 +75,7 @@ type kernel struct {
 	name       string
 	steps      int64
 	conditions []condition
-	overhangs  bool // a last region copies an output that ends inside its blocks
+	partial    bool // a last region copies an output that ends inside its blocks
 }
 
 // partsOf finds the kernels of a launch among the schedules, in order, and puts

@@ -51,7 +51,7 @@ func (b *Backend) steps(ctx context.Context, programs []*tile.Program, params ba
 		if works[i], err = model.WorkOf(p); err != nil {
 			return nil, nil, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
 		}
-		kernels[i] = kernel{launch.Kernels[i].Name, works[i].Steps, conditions(p, works[i].Shares), overhangs(p)}
+		kernels[i] = kernel{launch.Kernels[i].Name, works[i].Steps, conditions(p, works[i].Shares), partialTiles(p)}
 		if dtype == "" {
 			dtype, precision = product(p)
 		}
@@ -63,7 +63,7 @@ func (b *Backend) steps(ctx context.Context, programs []*tile.Program, params ba
 	if err != nil {
 		return nil, nil, err
 	}
-	near := nearOf(launch, outcome.Near)
+	near := nearOf(launch, outcome.Residents)
 	for i, p := range outcome.Parts {
 		if i >= len(works) {
 			works = append(works, b.own(p))
@@ -114,8 +114,8 @@ func (b *Backend) PredictBaseline(ctx context.Context, spec backend.ProblemSpec)
 	}
 	parts := outcome.Parts
 	var ahead ahead
-	for _, a := range outcome.Near {
-		if int(a.Parameter) < len(launch.In) && a.Ahead {
+	for _, a := range outcome.Residents {
+		if int(a.Parameter) < len(launch.In) && a.Prefetched {
 			in := launch.In[a.Parameter]
 			ahead.bytes += in.Dtype.Bytes(tile.Elements(in.Shape))
 			if a.Parameter < 2 {
@@ -173,16 +173,16 @@ func (b *Backend) compile(ctx context.Context, program string, options hlo.Optio
 	if err != nil {
 		return o, fmt.Errorf("what libtpu made of the program: %w", err)
 	}
-	o.Near, o.Windows = optimized.Near(), optimized.Windows()
+	o.Residents, o.Windows = optimized.Residents(), optimized.Windows()
 	b.cache.write(file, o)
 	return o, nil
 }
 
 // nearOf are the inputs of a launch that libtpu copies nearer to the core.
-func nearOf(launch *mosaic.Launch, near []hlo.Near) (all []model.Resident) {
+func nearOf(launch *mosaic.Launch, near []hlo.Resident) (all []model.Resident) {
 	for _, n := range near {
 		if int(n.Parameter) < len(launch.In) {
-			all = append(all, model.Resident{Name: launch.In[n.Parameter].Name, Between: n.Space != vmemSpace, Waited: !n.Ahead})
+			all = append(all, model.Resident{Name: launch.In[n.Parameter].Name, Between: n.Space != vmemSpace, Waited: !n.Prefetched})
 		}
 	}
 	return all

@@ -18,9 +18,9 @@ const (
 	between       // brought to the memory between HBM and VMEM (v4), from where its blocks still come
 )
 
-func placeOf(n hlo.Near) place {
+func placeOf(n hlo.Resident) place {
 	switch {
-	case !n.Ahead:
+	case !n.Prefetched:
 		return inMain
 	case n.Space != vmemSpace:
 		return between
@@ -31,7 +31,7 @@ func placeOf(n hlo.Near) place {
 // moved is what a product of XLA's own moves, by its windows: bytes of the blocks that the
 // first step waits for and of the one that is written after the last step, on one core, and
 // the least bytes that all its steps move. Blocks from the memory between come at the same time as
-// those from main memory, as model.Near has it.
+// those from main memory, as model.Resident has it.
 type moved struct{ first, last, all int64 }
 
 // movedBy reads that off the windows of a plain product. at says where the factors are. It

@@ -66,7 +66,7 @@ func TestWindows(t *testing.T) {
 			t.Fatal(err)
 		}
 		var at [2]place
-		for _, n := range o.Near {
+		for _, n := range o.Residents {
 			at[n.Parameter] = placeOf(n)
 		}
 		if len(o.Parts) != 1 || len(o.Windows) != 1 || o.Windows[0].Kernel != o.Parts[0].Kernel {

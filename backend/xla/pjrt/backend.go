@@ -159,7 +159,7 @@ func (b *pjrtBackend) compile(ctx context.Context, launch *stablehlo.Launch, flo
 		}
 	}
 	if limit := b.device.MemoryBytes; limit.Known() && need > int64(limit.Value) {
-		return nil, fmt.Errorf("pjrt: %w", &backend.TooBigError{What: "memory", Need: need, Limit: int64(limit.Value)})
+		return nil, fmt.Errorf("pjrt: %w", &backend.TooBigError{What: "memory", Needed: need, Limit: int64(limit.Value)})
 	}
 	text := module(launch, how.method, together(b.device, flops), e.sets)
 	e.program.compile = func() error { return e.build(text, how.options, asked) }

@@ -39,7 +39,7 @@ func wrap(what string, err error) error {
 	case e == nil:
 		return fmt.Errorf("pjrt: %s: %w", what, err)
 	case e.Code == codeResourceExhausted:
-		e.kind = &backend.TooBigError{What: "device memory", Need: requested(message)}
+		e.kind = &backend.TooBigError{What: "device memory", Needed: requested(message)}
 	case e.Code == codeUnimplemented:
 		e.kind = backend.ErrUnsupported
 	}

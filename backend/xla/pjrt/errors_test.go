@@ -22,7 +22,7 @@ func TestWrap(t *testing.T) {
 	} {
 		err := wrap("compile xla", errors.New(test.text))
 		var big *backend.TooBigError
-		if errors.As(err, &big) != (test.tooBig > 0) || big != nil && big.Need != test.tooBig {
+		if errors.As(err, &big) != (test.tooBig > 0) || big != nil && big.Needed != test.tooBig {
 			t.Errorf("%s: %+v", test.text, big)
 		}
 		if errors.Is(err, backend.ErrUnsupported) != test.unsupported {

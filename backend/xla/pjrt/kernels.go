@@ -125,9 +125,9 @@ func refused(err error) error {
 	case errors.As(err, &unsupported):
 		return fmt.Errorf("pjrt: %w: %w", backend.ErrUnsupported, err)
 	case errors.As(err, &big):
-		return fmt.Errorf("pjrt: %s: %w", big.Program, &backend.TooBigError{What: "VMEM", Need: big.Need, Limit: big.Limit})
+		return fmt.Errorf("pjrt: %s: %w", big.Program, &backend.TooBigError{What: "VMEM", Needed: big.Needed, Limit: big.Limit})
 	case errors.As(err, &bigger):
-		return fmt.Errorf("pjrt: %s: %w", bigger.Program, &backend.TooBigError{What: bigger.What, Need: bigger.Need, Limit: bigger.Limit})
+		return fmt.Errorf("pjrt: %s: %w", bigger.Program, &backend.TooBigError{What: bigger.What, Needed: bigger.Needed, Limit: bigger.Limit})
 	}
 	return fmt.Errorf("pjrt: %w", err)
 }

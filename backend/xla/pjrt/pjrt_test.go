@@ -170,7 +170,7 @@ func TestParams(t *testing.T) {
 		t.Error("an unknown parameter is accepted")
 	}
 	var big *backend.TooBigError
-	if _, err := be.Solve(context.Background(), backend.ProblemSpec{Problem: problem.New(1024, 1024, 1024, tile.Float32)}); !errors.As(err, &big) || big.Need != 12<<20 || big.Limit != 1<<20 {
+	if _, err := be.Solve(context.Background(), backend.ProblemSpec{Problem: problem.New(1024, 1024, 1024, tile.Float32)}); !errors.As(err, &big) || big.Needed != 12<<20 || big.Limit != 1<<20 {
 		t.Errorf("12 MiB on a device of 1 MiB: %v", err)
 	}
 }

@@ -31,7 +31,7 @@ type Flags struct {
 // Define adds the flags to a command's, for backends with any of the abilities.
 func Define(s *pflag.FlagSet, can registry.Ability) *Flags {
 	f := &Flags{can: can}
-	s.StringVar(&f.Backend, "backend", "", "`BACKEND` to run on ("+strings.Join(registry.Names(can), ", ")+"); "+builtin.CPU+" if not given, "+builtin.Ahead+" with --topology; help tells more")
+	s.StringVar(&f.Backend, "backend", "", "`BACKEND` to run on ("+strings.Join(registry.Names(can), ", ")+"); "+builtin.CPU+" if not given, "+builtin.AOT+" with --topology; help tells more")
 	s.StringVar(&f.Topology, "topology", "", "`CHIP` to predict for ("+strings.Join(registry.Chips(), ", ")+")")
 	s.StringArrayVar(&f.params, "param", nil, "parameter `KEY=VALUE` of the backend; may be repeated; help lists those of --backend")
 	return f
@@ -61,7 +61,7 @@ func (f *Flags) Name() string {
 		if e, err := registry.OfChip(f.Topology); err == nil {
 			return e.Name
 		}
-		return builtin.Ahead
+		return builtin.AOT
 	}
 	return builtin.CPU
 }

@@ -17,7 +17,7 @@ import (
 func (r *Refs) Times(x tile.Value) *tile.Expr {
 	v := r.keys(r.V, 0)
 	if seen := r.anySees(); seen != nil {
-		if r.V.Overhangs(0) {
+		if r.V.Partial(0) {
 			seen = tile.And(seen, r.keys(tile.InBounds(r.V, 0), 0))
 		}
 		v = tile.Select(seen, v, tile.Number(0))
@@ -109,7 +109,7 @@ func clearing(p problem.Attention) *tile.Builder {
 	some := RangeOf(p, i, tile.Blocks{M: bq, K: bk})
 	t.When(tile.All(tile.Test(n, tile.LT, tile.Const(rows)), tile.Test(j, tile.GE, some.First), tile.Test(j, tile.LE, some.Last)), func() {
 		conds := append(r.inside(), r.visible()...)
-		if r.segments[0].Overhangs(0) {
+		if r.segments[0].Partial(0) {
 			conds = append(conds, tile.InBounds(r.segments[0], 0))
 		}
 		t.Store(sees, tile.Select(all(conds), tile.Number(1), tile.Number(0)))

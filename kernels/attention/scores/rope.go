@@ -50,7 +50,7 @@ func (r *Refs) Turn() {
 func (r *Refs) TurnRows() {
 	if x := r.turnedQ; x != nil {
 		q := turn.By(x.by, tile.Cast(r.Q, tile.Float32), x.cos, x.sin)
-		if r.at.Listed && r.Q.Overhangs(0) {
+		if r.at.Listed && r.Q.Partial(0) {
 			q = tile.Select(tile.InBounds(r.Q, 0), q, tile.Number(0))
 		}
 		r.t.Store(x.to, tile.Cast(q, r.p.Dtype))

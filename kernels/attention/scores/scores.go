@@ -262,7 +262,7 @@ func (r *Refs) inside() (conds []tile.Value) {
 		keys, first := r.numbers()
 		conds = append(conds, tile.Compare(tile.Iota(1, 1, keys), tile.LT, tile.IndexValue(tile.Plus(first, tile.Const(p.Keys)))))
 	}
-	if r.at.Listed && r.Q.Overhangs(0) {
+	if r.at.Listed && r.Q.Partial(0) {
 		conds = append(conds, tile.InBounds(r.Q, 0))
 	}
 	return conds
@@ -276,7 +276,7 @@ func (r *Refs) ragged() (x *tile.Ref, dim int) {
 	}
 	dims := []int{0, 0, 1, 1}
 	for i, x := range []*tile.Ref{r.K, cos, r.bias, r.segments[1]} {
-		if x != nil && x.Overhangs(dims[i]) {
+		if x != nil && x.Partial(dims[i]) {
 			return x, dims[i]
 		}
 	}

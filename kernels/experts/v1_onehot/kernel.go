@@ -73,7 +73,7 @@ func (Kernel) Combine(p problem.Experts, s tile.Blocks) ([]*tile.Program, error)
 // where is x in rows of which is holds, and 0 in others: those that no row of the product is of
 // may hold anything.
 func where(is tile.Value, x *tile.Ref) tile.Value {
-	if x.Overhangs(0) {
+	if x.Partial(0) {
 		is = tile.And(is, tile.InBounds(x, 0))
 	}
 	return tile.Select(is, x, tile.Number(0))

@@ -33,7 +33,7 @@ func build(p problem.Sharded, _ string, s tile.Blocks) ([]*tile.Program, error) 
 	i := t.Axis("i", p.M/s.M, tile.Arbitrary)
 	j := t.Axis("j", columns/s.N, tile.Arbitrary)
 
-	a := t.In("a", p.Dtype, tile.Array(rows, p.K), tile.InMain)
+	a := t.In("a", p.Dtype, tile.Array(rows, p.K), tile.HBM)
 	b := t.In("b", p.Dtype, tile.Array(p.K, columns), tile.Block(p.K, s.N).At(tile.Const(0), j))
 	o := t.Out("o", p.Dtype, tile.Array(p.M, columns), tile.Block(s.M, s.N).At(i, j))
 	all := t.MainScratch("all", p.Dtype, p.M, p.K)

@@ -36,7 +36,7 @@ func build(p problem.Sharded, _ string, s tile.Blocks) ([]*tile.Program, error) 
 
 	from := tile.Mod(tile.Plus(x, tile.Times(step, -1)), p.Devices) // the device whose rows are here
 	zero := tile.Const(0)
-	a := t.In("a", p.Dtype, tile.Array(rows, p.K), tile.InMain)
+	a := t.In("a", p.Dtype, tile.Array(rows, p.K), tile.HBM)
 	b := t.In("b", p.Dtype, tile.Array(p.K, columns), tile.Block(p.K, s.N).At(zero, j))
 	o := t.Out("o", p.Dtype, tile.Array(p.M, columns), tile.Block(s.M, s.N).At(tile.Plus(tile.Times(from, i.Size), i), j))
 	all := t.MainScratch("all", p.Dtype, p.M, p.K)

@@ -50,7 +50,7 @@ func build(p problem.Sharded, _ string, s tile.Blocks) ([]*tile.Program, error) 
 	to := tile.Mod(tile.Plus(x, tile.Plus(tile.Times(way, -2), tile.Const(1))), p.Devices)
 	slot := tile.Plus(tile.Times(step, 2), way)
 
-	a := t.In("a", p.Dtype, tile.Array(2*half, p.K), tile.InMain)
+	a := t.In("a", p.Dtype, tile.Array(2*half, p.K), tile.HBM)
 	b := t.In("b", p.Dtype, tile.Array(p.K, columns), tile.Block(p.K, s.N).At(zero, j))
 	o := t.Out("o", p.Dtype, tile.Array(p.M, columns), tile.Block(s.M, s.N).At(tile.Plus(tile.Times(from, i.Size), i), j))
 	all := t.MainScratch("all", p.Dtype, p.M, p.K)

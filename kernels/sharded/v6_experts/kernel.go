@@ -48,9 +48,9 @@ func (k Kernel) Build(p problem.Exchanged, s tile.Blocks) ([]*tile.Program, erro
 
 	zero, depth := tile.Const(0), p.Each.Dim
 	expert := tile.FloorDiv(tile.Mod(i, each), p.Each.Capacity/s.M)
-	rows := t.In("rows", p.Each.Dtype, tile.Array(p.Each.Rows(), depth), tile.InMain)
+	rows := t.In("rows", p.Each.Dtype, tile.Array(p.Each.Rows(), depth), tile.HBM)
 	w := t.In("w", p.Each.Dtype, tile.Array(p.Share(), depth, p.N), tile.Block(tile.Squeezed, depth, s.N).At(expert, zero, j))
-	y := t.Out("y", p.Each.Dtype, tile.Array(p.Each.Rows(), p.N), tile.InMain)
+	y := t.Out("y", p.Each.Dtype, tile.Array(p.Each.Rows(), p.N), tile.HBM)
 	all := t.MainScratch("all", p.Each.Dtype, p.Each.Rows(), depth) // what came, by the device it is from
 	panel, out := t.Scratch("panel", p.Each.Dtype, 2*s.M, depth), t.Scratch("out", p.Each.Dtype, s.M, s.N)
 	acc := t.Scratch("acc", tile.Float32, s.M, s.N)

@@ -401,7 +401,7 @@ func Counted(shape []int) int {
 
 // InBounds is an InBounds, or what of it lies from offset on, of some shape.
 func (w *Exprs) InBounds(e *tile.Expr, offset tile.IndexExpr, shape []int) Value {
-	if !e.Ref.Overhangs(e.Dim) {
+	if !e.Ref.Partial(e.Dim) {
 		return Boolean(true)
 	}
 	inside, dim := w.Inside(e.Ref, e.Dim, offset), Counted(shape)

@@ -14,7 +14,7 @@ func (w *Worker) copying(s *tile.Stmt) {
 		w.await(s.Copy.Arrived, s.Copy.To.Bytes())
 	case tile.WaitSent:
 		w.await(s.Copy.Sent, s.Copy.To.Bytes())
-	case tile.Tell:
+	case tile.Signal:
 		if w.mesh != nil {
 			w.mesh.add(w.neighbour(s.Signal.Along, s.Signal.Device), w.counter(s.Signal.To), 1)
 		}

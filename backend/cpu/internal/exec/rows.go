@@ -18,11 +18,11 @@ func (w *Worker) rowLoop(g *plan.Step) {
 		}
 	}
 	for row := 0; row < rows; row += g.Strip {
-		w.Ahead = w.Ahead[:0]
+		w.Prefetches = w.Prefetches[:0]
 		for _, r := range g.Asks {
 			data, bytes := w.Data[r], w.Plan.Refs[r].LD*w.Plan.Refs[r].Dtype.Bits()/8
 			from := min(w.Places[r].Off*w.Plan.Refs[r].Dtype.Bits()/8+(row+g.Strip)*bytes, len(data))
-			w.Ahead = append(w.Ahead, memory.NewPrefetch(data[from:min(from+g.Strip*bytes, len(data))], parts))
+			w.Prefetches = append(w.Prefetches, memory.NewPrefetch(data[from:min(from+g.Strip*bytes, len(data))], parts))
 		}
 		for _, s := range steps {
 			at := &w.Places[s.Dst]
@@ -37,7 +37,7 @@ func (w *Worker) rowLoop(g *plan.Step) {
 			w.Wide[r].To = 0
 		}
 	}
-	w.Ahead = w.Ahead[:0]
+	w.Prefetches = w.Prefetches[:0]
 }
 
 // widenRows widens rows row0 … row1-1 of the current block of ref r, or the only one; what

@@ -33,7 +33,7 @@ func BenchmarkTile(b *testing.B) {
 	}
 }
 
-func benchTile[S Source, C Sum](b *testing.B, p *Path[S, C]) {
+func benchTile[S Source, C Sum](b *testing.B, p *MicroKernels[S, C]) {
 	steps := 256 / p.Words
 	pa, pb := Buffer(p.SizeA(p.MR, steps*p.KU)), Buffer(p.SizeB(steps*p.KU, p.NR))
 	p.PackA(pa, randomSource[S](p.MR*steps*p.KU), steps*p.KU, p.MR, steps*p.KU)
@@ -80,7 +80,7 @@ func BenchmarkBlock(b *testing.B) {
 	}
 }
 
-func benchBlock[S Source, C Sum](b *testing.B, p *Path[S, C], n int) {
+func benchBlock[S Source, C Sum](b *testing.B, p *MicroKernels[S, C], n int) {
 	pa, pb, c := Buffer(p.SizeA(n, n)), Buffer(p.SizeB(n, n)), make([]C, n*n)
 	p.PackA(pa, randomSource[S](n*n), n, n, n)
 	p.PackB(pb, randomSource[S](n*n), n, n, n)
@@ -117,7 +117,7 @@ func BenchmarkThin(b *testing.B) {
 	}
 }
 
-func benchThin[S Source, C Sum](b *testing.B, p *Path[S, C], m, k, n int) {
+func benchThin[S Source, C Sum](b *testing.B, p *MicroKernels[S, C], m, k, n int) {
 	a, src, c := randomSource[S](m*k), randomSource[S](k*n), make([]C, m*n)
 	pa, pb := Buffer(p.SizeA(m, k)), Buffer(p.SizeB(k, n))
 	p.PackA(pa, a, k, m, k)
@@ -175,7 +175,7 @@ func BenchmarkPack(b *testing.B) {
 	}
 }
 
-func benchPack[S Source, C Sum](b *testing.B, p *Path[S, C]) {
+func benchPack[S Source, C Sum](b *testing.B, p *MicroKernels[S, C]) {
 	const n = 1024
 	src, dst := randomSource[S](n*n), Buffer(max(p.SizeA(n, n), p.SizeB(n, n)))
 	var s S
@@ -220,7 +220,7 @@ func best(b *testing.B, work func()) float64 {
 }
 
 // reportRate reports the rate, and how much it is of the measured peak.
-func reportRate[S Source, C Sum](b *testing.B, p *Path[S, C], m, n, k int, seconds float64) {
+func reportRate[S Source, C Sum](b *testing.B, p *MicroKernels[S, C], m, n, k int, seconds float64) {
 	rate := 2 * float64(m) * float64(n) * float64(k) / seconds
 	dtype := "int8"
 	switch p.Format {

@@ -17,7 +17,7 @@ func TestBlock(t *testing.T) {
 	eachPath(t, testBlock, testBlock, testBlock, testBlock)
 }
 
-func testBlock[S Source, C Sum](t *testing.T, p *Path[S, C]) {
+func testBlock[S Source, C Sum](t *testing.T, p *MicroKernels[S, C]) {
 	r := rand.New(rand.NewPCG(5, 6))
 	small := *p
 	small.blocking = blocking{steps: 7, bytes: 2 * 7 * p.MR * p.Words * wordBytes, near: 7 << 10}
@@ -57,10 +57,10 @@ func testBlock[S Source, C Sum](t *testing.T, p *Path[S, C]) {
 
 // oddStep visits every length where steps are words, and every remainder
 // where they are deep.
-func oddStep[S Source, C Sum](p *Path[S, C]) int { return max(1, p.Words-5) }
+func oddStep[S Source, C Sum](p *MicroKernels[S, C]) int { return max(1, p.Words-5) }
 
 // checkBlock multiplies random matrices, packed from rows or columns.
-func checkBlock[S Source, C Sum](t *testing.T, r *rand.Rand, p *Path[S, C], m, n, k int) {
+func checkBlock[S Source, C Sum](t *testing.T, r *rand.Rand, p *MicroKernels[S, C], m, n, k int) {
 	t.Helper()
 	a, b := randomSource[S](m*k), randomSource[S](k*n)
 	pa, pb := Buffer(p.SizeA(m, k)), Buffer(p.SizeB(k, n))
@@ -180,13 +180,13 @@ func number[S Source](v S) float64 {
 
 // TestBlock_Extremes wants the corners of int8 and the wrap of int32 exact.
 func TestBlock_Extremes(t *testing.T) {
-	skip := func(*testing.T, *Path[float32, float32]) {}
-	skipHalves := func(*testing.T, *Path[uint16, float32]) {}
+	skip := func(*testing.T, *MicroKernels[float32, float32]) {}
+	skipHalves := func(*testing.T, *MicroKernels[uint16, float32]) {}
 	eachPath(t, skip, skipHalves, testExtremes([]int8{-128, 127, -1, 0}), testExtremes([]uint8{0, 255, 128, 127}))
 }
 
-func testExtremes[S int8 | uint8](values []S) func(*testing.T, *Path[S, int32]) {
-	return func(t *testing.T, p *Path[S, int32]) {
+func testExtremes[S int8 | uint8](values []S) func(*testing.T, *MicroKernels[S, int32]) {
+	return func(t *testing.T, p *MicroKernels[S, int32]) {
 		const k = 140_000 // 128·128·k is beyond int32
 		pa, pb := Buffer(p.SizeA(1, k)), Buffer(p.SizeB(k, 1))
 		for _, x := range values {
@@ -221,7 +221,7 @@ func TestBlock_Mixed(t *testing.T) {
 	}
 }
 
-func mixed[S, T Source, C Sum](t *testing.T, pathA *Path[S, C], pathB *Path[T, C]) {
+func mixed[S, T Source, C Sum](t *testing.T, pathA *MicroKernels[S, C], pathB *MicroKernels[T, C]) {
 	const m, n, k = 13, 35, 67
 	a, b, c := randomSource[S](m*k), randomSource[T](k*n), make([]C, m*n)
 	pa, pb := Buffer(pathA.SizeA(m, k)), Buffer(pathB.SizeB(k, n))
@@ -259,7 +259,7 @@ func TestBlock_NonFinite(t *testing.T) {
 	}
 }
 
-func testNonFinite[S Source](t *testing.T, p *Path[S, float32], values ...S) {
+func testNonFinite[S Source](t *testing.T, p *MicroKernels[S, float32], values ...S) {
 	m, n, k := p.MR+1, p.NR+1, 5
 	for way, bad := range append(values, values...) {
 		way /= len(values)

@@ -41,7 +41,7 @@ func (x blocking) thin(mr, nr, m, steps int) int {
 // parts of n_c columns. Those of vectors are all columns. Tiles go through k part
 // by part of a piece, so that the sums of one stay in L2 meanwhile; a single run
 // needs no parts. The last of each may be smaller.
-func (p *Path[S, C]) Blocking(m, n, k int) (kc, mc, nc int) {
+func (p *MicroKernels[S, C]) Blocking(m, n, k int) (kc, mc, nc int) {
 	kc, mc, nc = p.blocking.of(p.MR, p.NR, p.Words, m, n, ceil(k, p.KU))
 	return kc * p.KU, mc, nc
 }
@@ -64,7 +64,7 @@ func (x blocking) of(mr, nr, words, m, n, steps int) (run, rows, cols int) {
 
 // BlockingDirect is how BlockDirect divides n columns of B and k elements for m rows of
 // A: cols columns, by tiles of so many, over run elements of k, before others get their turn.
-func (p *Path[S, C]) BlockingDirect(m, n, k, ldb int) (run, cols, tile int) {
+func (p *MicroKernels[S, C]) BlockingDirect(m, n, k, ldb int) (run, cols, tile int) {
 	switch p.Read(m, ldb) {
 	case ReadStreams:
 		return streamRows, n, p.NR

@@ -16,7 +16,7 @@ func TestBlocking(t *testing.T) {
 	}
 }
 
-func testBlocking[S Source, C Sum](t *testing.T, given *Path[S, C]) {
+func testBlocking[S Source, C Sum](t *testing.T, given *MicroKernels[S, C]) {
 	p := *given
 	for _, s := range [][3]int{{1, 9, 1}, {70, 100, 100}, {1000, 1300, 3000}, {3000, 100, 500}} {
 		m, n, k := s[0], s[1], s[2]

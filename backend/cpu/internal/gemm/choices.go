@@ -38,7 +38,7 @@ type ReadCost struct {
 }
 
 // CanRead reports whether this path reads B in a way.
-func (p *Path[S, C]) CanRead(read ReadB) bool {
+func (p *MicroKernels[S, C]) CanRead(read ReadB) bool {
 	switch read {
 	case ReadPacked:
 		return true
@@ -58,7 +58,7 @@ func (p *Path[S, C]) CanRead(read ReadB) bool {
 const MostRead = 128
 
 // With returns the table with choices. It only keeps them: who multiplies gives them to a path
-// by Path.With.
+// by MicroKernels.With.
 func (k *Kernels) With(c Choices) *Kernels {
 	with := *k
 	with.Choices = c
@@ -66,7 +66,7 @@ func (k *Kernels) With(c Choices) *Kernels {
 }
 
 // With is p with choices.
-func (p *Path[S, C]) With(c Choices) *Path[S, C] {
+func (p *MicroKernels[S, C]) With(c Choices) *MicroKernels[S, C] {
 	q := *p
 	if q.Choices = c; c.Run > 0 {
 		run := max(1, c.Run/p.KU)
@@ -88,7 +88,7 @@ func (p *Path[S, C]) With(c Choices) *Path[S, C] {
 }
 
 // isAsked reports whether B is to be read in one of some ways, in which this path can.
-func (p *Path[S, C]) isAsked(reads ...ReadB) bool {
+func (p *MicroKernels[S, C]) isAsked(reads ...ReadB) bool {
 	return slices.Contains(reads, p.Choices.B) && p.CanRead(p.Choices.B)
 }
 

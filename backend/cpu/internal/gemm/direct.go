@@ -22,7 +22,7 @@ type directKernel[C Sum] struct {
 
 // DirectWork is the number of bytes of memory that BlockDirect of m rows wants, where
 // rows of b are ldb elements apart.
-func (p *Path[S, C]) DirectWork(m, ldb int) int {
+func (p *MicroKernels[S, C]) DirectWork(m, ldb int) int {
 	if p.Read(m, ldb) != ReadPieces {
 		return 0
 	}
@@ -30,7 +30,7 @@ func (p *Path[S, C]) DirectWork(m, ldb int) int {
 }
 
 // Read is how BlockDirect reads a B whose rows are ldb elements apart, for m rows of A.
-func (p *Path[S, C]) Read(m, ldb int) ReadB {
+func (p *MicroKernels[S, C]) Read(m, ldb int) ReadB {
 	switch {
 	case p.isAsked(ReadTiles, ReadStreams, ReadPieces):
 		return p.Choices.B
@@ -68,7 +68,7 @@ type direct[C Sum] func(c *C, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, 
 // PackB and Block of the same product, as measured with b in L3 and in memory;
 // 0 where BlockDirect may not be called. Where a packed b serves more rows than
 // those of one block, they count together.
-func (p *Path[S, C]) DirectRows() int {
+func (p *MicroKernels[S, C]) DirectRows() int {
 	switch {
 	case p.Choices.B == ReadPacked:
 		return 0
@@ -81,13 +81,13 @@ func (p *Path[S, C]) DirectRows() int {
 // BlockDirect is Block with a b that is not packed: its element (l, j) is
 // b[l*ldb+j]. Any number of rows is right; it pays up to DirectRows, as packing
 // b as a whole would take longer than multiplying it.
-func (p *Path[S, C]) BlockDirect(c []C, ldc, m, n, k int, a []byte, b []S, ldb int, accumulate bool) {
+func (p *MicroKernels[S, C]) BlockDirect(c []C, ldc, m, n, k int, a []byte, b []S, ldb int, accumulate bool) {
 	p.MultiplyDirect(Run[S]{A: a}, c, ldc, m, n, k, b, ldb, accumulate)
 }
 
 // MultiplyDirect is BlockDirect of a Run, whose B is left out, and whose Work is as many
 // bytes as DirectWork. For rows of a that are not packed, b is read in pieces.
-func (p *Path[S, C]) MultiplyDirect(r Run[S], c []C, ldc, m, n, k int, b []S, ldb int, accumulate bool) {
+func (p *MicroKernels[S, C]) MultiplyDirect(r Run[S], c []C, ldc, m, n, k int, b []S, ldb int, accumulate bool) {
 	switch {
 	case p.direct.tile == nil || m < 0 || n < 0 || k < 0:
 		panic(fmt.Sprintf("gemm: BlockDirect of %d×%d, k %d, on %s", m, n, k, p.Name))
@@ -102,7 +102,7 @@ func (p *Path[S, C]) MultiplyDirect(r Run[S], c []C, ldc, m, n, k int, b []S, ld
 		p.Multiply(r, c, ldc, m, n, k, accumulate)
 		return
 	}
-	x := directBlock[S, C]{Path: p, c: c, ldc: ldc, m: m, k: k, a: p.left(r, m, k), b: b, ldb: ldb, accumulate: accumulate, work: directWorks.Get().(*directWork)}
+	x := directBlock[S, C]{MicroKernels: p, c: c, ldc: ldc, m: m, k: k, a: p.left(r, m, k), b: b, ldb: ldb, accumulate: accumulate, work: directWorks.Get().(*directWork)}
 	defer directWorks.Put(x.work)
 	steps := k / p.KU
 	way := p.Read(m, ldb)
@@ -130,7 +130,7 @@ func (p *Path[S, C]) MultiplyDirect(r Run[S], c []C, ldc, m, n, k int, b []S, ld
 
 // A directBlock is a call of BlockDirect.
 type directBlock[S Source, C Sum] struct {
-	*Path[S, C]
+	*MicroKernels[S, C]
 	c          []C
 	ldc, m, k  int
 	a          left
@@ -219,7 +219,7 @@ func (x directBlock[S, C]) edge(j, cols, s, steps int) {
 // few rows of a, or a b in memory, that is worth more, but not where widening b
 // takes as long as reading it. Columns of short rows that follow each other are gone down
 // as far as L2 holds the rows for the next ones.
-func (p *Path[S, C]) directSteps(m, n, k, ldb int) int {
+func (p *MicroKernels[S, C]) directSteps(m, n, k, ldb int) int {
 	if p.direct.steps > 0 {
 		return p.direct.steps
 	}

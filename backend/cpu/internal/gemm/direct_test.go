@@ -14,7 +14,7 @@ import (
 // twin of the tile.
 type directTwins[S Source, C Sum] struct {
 	name string
-	path *Path[S, C]
+	path *MicroKernels[S, C]
 	twin kernel[C]
 	word func(*rand.Rand) uint32 // as a packed word of a or b
 	bits pack.Encoding[S]

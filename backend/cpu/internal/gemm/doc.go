@@ -3,7 +3,7 @@
 //
 // The way of one block product c = a·b, or c += a·b:
 //
-//  1. For(isa) gives the Kernels of an instruction set (isa.go, table.go); a Path of
+//  1. For(isa) gives the Kernels of an instruction set (isa.go, table.go); MicroKernels of
 //     it belongs to one element type and holds the shape MR×NR of its register tile
 //     (kernels.go).
 //  2. PackA lays a (m×k) out in panels of MR rows, PackB lays b (k×n) out in
@@ -27,7 +27,7 @@
 // is read where it lies:
 //
 //   - BlockDirect takes a b of elements as they are multiplied, in a way that
-//     Path.Read chooses by the rows of a (direct.go). Streams go along eight rows of b
+//     MicroKernels.Read chooses by the rows of a (direct.go). Streams go along eight rows of b
 //     at a time, for one row of a after another (stream.go). Register tiles go down
 //     the rows of b. Pieces of b are packed into L2, one at a time, where tiles would
 //     go down the same rows too often (pieces.go).

@@ -46,7 +46,7 @@ const (
 
 // DotsRows is the number of rows of a up to which MultiplyDots is assumed to be faster than
 // PackBT and Block where nothing is measured; 0 where it may not be called.
-func (p *Path[S, C]) DotsRows() int {
+func (p *MicroKernels[S, C]) DotsRows() int {
 	switch {
 	case p.isAsked(ReadDots):
 		return AllRows
@@ -58,7 +58,7 @@ func (p *Path[S, C]) DotsRows() int {
 
 // MultiplyDots is Multiply of a Run whose B is left out by a b that is not packed: its
 // element (l, j) is b[j*ldb+l]. Any number of rows of a is right.
-func (p *Path[S, C]) MultiplyDots(r Run[S], c []C, ldc, m, n, k int, b []S, ldb int, accumulate bool) {
+func (p *MicroKernels[S, C]) MultiplyDots(r Run[S], c []C, ldc, m, n, k int, b []S, ldb int, accumulate bool) {
 	if p.dots.run == nil || m < 0 || n < 0 || k < 0 {
 		panic(fmt.Sprintf("gemm: MultiplyDots of %d×%d, k %d, on %s", m, n, k, p.Name))
 	}
@@ -68,7 +68,7 @@ func (p *Path[S, C]) MultiplyDots(r Run[S], c []C, ldc, m, n, k int, b []S, ldb 
 	}
 	work := dotsWorks.Get().(*dotsWork)
 	defer dotsWorks.Put(work)
-	x := dotsBlock[S, C]{Path: p, c: c, ldc: ldc, m: m, b: b, ldb: ldb, accumulate: accumulate, work: work}
+	x := dotsBlock[S, C]{MicroKernels: p, c: c, ldc: ldc, m: m, b: b, ldb: ldb, accumulate: accumulate, work: work}
 	x.rowsOf(p.left(r, m, k), ceil(k, p.KU))
 	vector := p.dots.lanes * p.KU // elements
 	deep, wide := k/vector*vector, n/dotsColumns*dotsColumns
@@ -83,7 +83,7 @@ func (p *Path[S, C]) MultiplyDots(r Run[S], c []C, ldc, m, n, k int, b []S, ldb 
 
 // A dotsBlock is a call of MultiplyDots.
 type dotsBlock[S Source, C Sum] struct {
-	*Path[S, C]
+	*MicroKernels[S, C]
 	c          []C
 	ldc, m     int
 	b          []S

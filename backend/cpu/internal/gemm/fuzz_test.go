@@ -47,7 +47,7 @@ func FuzzBlock(f *testing.F) {
 	})
 }
 
-func fuzzBlock[S Source, C Sum](t *testing.T, r *rand.Rand, p *Path[S, C], limits blocking, m, n, k int) {
+func fuzzBlock[S Source, C Sum](t *testing.T, r *rand.Rand, p *MicroKernels[S, C], limits blocking, m, n, k int) {
 	q := *p
 	q.blocking = limits
 	checkBlock(t, r, &q, m, n, k)

@@ -52,12 +52,12 @@ func FuzzPack(f *testing.F) {
 	})
 }
 
-func fuzzPack[S Source, C Sum](t *testing.T, r *rand.Rand, p *Path[S, C], a, b pack.Encoding[S], extent, k, gap int) {
+func fuzzPack[S Source, C Sum](t *testing.T, r *rand.Rand, p *MicroKernels[S, C], a, b pack.Encoding[S], extent, k, gap int) {
 	fuzzPacker(t, r, p.Name+", a", p.packA, pack.Go(p.MR, a), p.MR, p.PanelA(k), extent, k, gap)
 	fuzzPacker(t, r, p.Name+", b", p.packB, pack.Go(p.NR, b), p.NR, p.PanelB(k), extent, k, gap)
 }
 
-func fuzzPackTiles[S Source, C Sum](t *testing.T, r *rand.Rand, p *Path[S, C], e pack.Encoding[S], extent, k, gap int) {
+func fuzzPackTiles[S Source, C Sum](t *testing.T, r *rand.Rand, p *MicroKernels[S, C], e pack.Encoding[S], extent, k, gap int) {
 	fuzzPacker(t, r, p.Name+", a", p.packA, packTilesGo(e), p.MR, p.PanelA(k), extent, k, gap)
 	// b is packed as for vectors, from a source with zeros up to a whole step.
 	deep := ceil(k, p.KU) * p.KU

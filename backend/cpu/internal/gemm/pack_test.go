@@ -11,8 +11,8 @@ import (
 
 // eachPath runs a check for every path of every instruction set this machine
 // has. The functions are the same one, for each type of path.
-func eachPath(t *testing.T, floats func(*testing.T, *Path[float32, float32]), halves func(*testing.T, *Path[uint16, float32]),
-	bytes func(*testing.T, *Path[int8, int32]), ubytes func(*testing.T, *Path[uint8, int32])) {
+func eachPath(t *testing.T, floats func(*testing.T, *MicroKernels[float32, float32]), halves func(*testing.T, *MicroKernels[uint16, float32]),
+	bytes func(*testing.T, *MicroKernels[int8, int32]), ubytes func(*testing.T, *MicroKernels[uint8, int32])) {
 	for isa := Generic; isa <= NEON; isa++ {
 		k := For(isa)
 		if k == nil {
@@ -39,7 +39,7 @@ func eachPath(t *testing.T, floats func(*testing.T, *Path[float32, float32]), ha
 	}
 }
 
-func run[S Source, C Sum](t *testing.T, source string, p *Path[S, C], check func(*testing.T, *Path[S, C])) {
+func run[S Source, C Sum](t *testing.T, source string, p *MicroKernels[S, C], check func(*testing.T, *MicroKernels[S, C])) {
 	t.Run(fmt.Sprintf("%s/%s", p.Name, source), func(t *testing.T) { check(t, p) })
 }
 
@@ -48,7 +48,7 @@ func TestPack(t *testing.T) {
 	eachPath(t, testPack, testPack, testPack, testPack)
 }
 
-func testPack[S Source, C Sum](t *testing.T, p *Path[S, C]) {
+func testPack[S Source, C Sum](t *testing.T, p *MicroKernels[S, C]) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, side := range []struct {
 		name          string
@@ -117,7 +117,7 @@ func testPack[S Source, C Sum](t *testing.T, p *Path[S, C]) {
 }
 
 // checkParts packs b in two parts, of some units of k and the elements that follow.
-func checkParts[S Source, C Sum](t *testing.T, r *rand.Rand, p *Path[S, C], n, more, k int) {
+func checkParts[S Source, C Sum](t *testing.T, r *rand.Rand, p *MicroKernels[S, C], n, more, k int) {
 	t.Helper()
 	k0 := ceil(k, p.KU) * p.KU
 	k = k0 + more

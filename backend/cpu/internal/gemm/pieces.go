@@ -44,7 +44,7 @@ func (p pieceCuts) pay(m, apart int) bool {
 // pieceFor is how many steps and columns a piece has for m rows of a. A tile asks for a
 // part of one row, as long as it has steps: of narrow elements that is soon the whole
 // row, and a piece has no more rows than there are tiles to ask for them.
-func (p *Path[S, C]) pieceFor(m int) (steps, width int) {
+func (p *MicroKernels[S, C]) pieceFor(m int) (steps, width int) {
 	const few, fewSteps = 24, 96 // rows, while which are multiplied not much of the next piece can come
 	steps, width = p.direct.pieces.steps, p.direct.pieces.width
 	if m <= few {

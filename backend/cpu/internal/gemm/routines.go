@@ -13,7 +13,7 @@ var tilesRoutines = map[string]string{formatBFloat16Tiles: "tilesBFloat16AMX", f
 
 // Routine is the micro-kernel that multiplies where B is read in a way, as it is named in
 // assembly; "" where loops in Go multiply, and for what widens B as it reads it.
-func (p *Path[S, C]) Routine(read ReadB) string {
+func (p *MicroKernels[S, C]) Routine(read ReadB) string {
 	if p.Words > 1 {
 		return tilesRoutines[p.Format]
 	}

@@ -16,7 +16,7 @@ type left struct {
 }
 
 // left is the a of a run, m rows of k elements.
-func (p *Path[S, C]) left(r Run[S], m, k int) left {
+func (p *MicroKernels[S, C]) left(r Run[S], m, k int) left {
 	if r.Rows == nil {
 		return left{words(r.A, p.SizeA(m, k)), p.PanelA(k), p.MR * p.Words * wordBytes, p.Words * wordBytes, true}
 	}

@@ -14,7 +14,7 @@ type Run[S Source] struct {
 	LDA   int
 	B     []byte // packed
 	Far   bool   // B comes from beyond L2, and what lies behind it in memory is multiplied next
-	Work  []byte // as many bytes as Path.Work, on a cache line; nil for memory of its own
+	Work  []byte // as many bytes as MicroKernels.Work, on a cache line; nil for memory of its own
 	Write Write  // of tiles; others write c in one way
 }
 
@@ -29,7 +29,7 @@ const (
 
 // ReadsA reports whether this path multiplies an a that is not packed, of k
 // elements in a row.
-func (p *Path[S, C]) ReadsA(k int) bool {
+func (p *MicroKernels[S, C]) ReadsA(k int) bool {
 	words := p.kernel.rows.tile != nil && p.KU*memory.Size[S]() == wordBytes // in memory as in panels
 	return (p.kernel.strips != nil || words) && k%p.KU == 0
 }
@@ -37,31 +37,31 @@ func (p *Path[S, C]) ReadsA(k int) bool {
 // WantsPanels reports whether n columns end with some that go along packed panels of a
 // several times as fast as along its rows: those of a b that is not packed, and where no dot
 // products take them along rows.
-func (p *Path[S, C]) WantsPanels(n int, packedB bool) bool {
+func (p *MicroKernels[S, C]) WantsPanels(n int, packedB bool) bool {
 	return n%p.NR > 0 && p.kernel.isEdge(n%p.NR) && !(packedB && p.dots.run != nil)
 }
 
 // FewColumns is the most columns left over after whole register tiles that cost only in
 // proportion to their number.
-func (p *Path[S, C]) FewColumns() int { return p.kernel.mostEdge() }
+func (p *MicroKernels[S, C]) FewColumns() int { return p.kernel.mostEdge() }
 
 // Streams reports whether this path brings sums to c as Write of a Run says, if rows of
 // c are ldc elements apart and begin on cache lines.
-func (p *Path[S, C]) Streams(ldc int) bool {
+func (p *MicroKernels[S, C]) Streams(ldc int) bool {
 	return p.kernel.strips != nil && ldc*wordBytes%cacheLine == 0
 }
 
 // Work is the number of bytes of memory that a Run wants.
-func (p *Path[S, C]) Work() int { return p.blocking.work }
+func (p *MicroKernels[S, C]) Work() int { return p.blocking.work }
 
 // Multiply is Block of a Run.
-func (p *Path[S, C]) Multiply(r Run[S], c []C, ldc, m, n, k int, accumulate bool) {
+func (p *MicroKernels[S, C]) Multiply(r Run[S], c []C, ldc, m, n, k int, accumulate bool) {
 	p.MultiplyPart(r, c, ldc, m, n, 0, k, k, accumulate)
 }
 
 // MultiplyPart is Multiply by part of a b that was packed depth elements deep: k of them from
 // k0 on, which are all that a has. k0 is a multiple of KU, and so is k unless k0+k is depth.
-func (p *Path[S, C]) MultiplyPart(r Run[S], c []C, ldc, m, n, k0, k, depth int, accumulate bool) {
+func (p *MicroKernels[S, C]) MultiplyPart(r Run[S], c []C, ldc, m, n, k0, k, depth int, accumulate bool) {
 	switch {
 	case m < 0 || n < 0 || k < 0 || k0 < 0 || k0+k > depth:
 		panic(fmt.Sprintf("gemm: Block of %d×%d, ldc %d, k %d…%d of %d", m, n, ldc, k0, k0+k, depth))
@@ -95,7 +95,7 @@ func (p *Path[S, C]) MultiplyPart(r Run[S], c []C, ldc, m, n, k0, k, depth int, 
 }
 
 // tilesBlock is all of a call but c.
-func (p *Path[S, C]) tilesBlock(r Run[S], m, n, k0, k, depth int) tilesBlock[C] {
+func (p *MicroKernels[S, C]) tilesBlock(r Run[S], m, n, k0, k, depth int) tilesBlock[C] {
 	x := tilesBlock[C]{
 		strips: p.kernel.strips, blocking: p.blocking, m: m, n: n, a: p.left(r, m, k),
 		b: words(r.B, p.SizeB(depth, n)), panelB: p.PanelB(depth) / wordBytes,

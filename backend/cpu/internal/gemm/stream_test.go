@@ -97,7 +97,7 @@ func testStreamed[S Source, C Sum](t *testing.T, r *rand.Rand, e pack.Encoding[S
 }
 
 // packingDirect is a direct that packs its columns of b for the tile of p.
-func packingDirect[S Source, C Sum](p *Path[S, C]) direct[C] {
+func packingDirect[S Source, C Sum](p *MicroKernels[S, C]) direct[C] {
 	return func(c *C, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, _, rows, cols int, bias *C, accumulate bool) {
 		ld, k := ldb/memory.Size[S](), steps*p.KU
 		pb := Buffer(p.SizeB(k, cols))

@@ -91,7 +91,7 @@ func TestStress(t *testing.T) {
 // A stressJob computes a product anew, with memory of its own, and compares.
 type stressJob func() error
 
-func newStressJob[S Source, C Sum](p, reference *Path[S, C], m, n, k int, element func(*rand.Rand) S) stressJob {
+func newStressJob[S Source, C Sum](p, reference *MicroKernels[S, C], m, n, k int, element func(*rand.Rand) S) stressJob {
 	r := rand.New(rand.NewPCG(uint64(m), uint64(k)))
 	a, b := make([]S, m*k), make([]S, k*n)
 	for _, operand := range [][]S{a, b} {
@@ -99,7 +99,7 @@ func newStressJob[S Source, C Sum](p, reference *Path[S, C], m, n, k int, elemen
 			operand[i] = element(r)
 		}
 	}
-	multiply := func(p *Path[S, C]) []C {
+	multiply := func(p *MicroKernels[S, C]) []C {
 		pa, pb, c := Buffer(p.SizeA(m, k)), Buffer(p.SizeB(k, n)), make([]C, m*n)
 		p.PackA(pa, a, k, m, k)
 		p.PackB(pb, b, n, k, n)

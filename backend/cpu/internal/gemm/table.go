@@ -26,8 +26,8 @@ type shape[C Sum] struct {
 	kernel kernel[C]
 }
 
-func newPath[S Source, C Sum](host probe.HostInfo, s shape[C], format string, sides pack.Sides[S]) *Path[S, C] {
-	return &Path[S, C]{
+func newPath[S Source, C Sum](host probe.HostInfo, s shape[C], format string, sides pack.Sides[S]) *MicroKernels[S, C] {
+	return &MicroKernels[S, C]{
 		Name:   fmt.Sprintf("%v %dx%d %s", s.isa, s.mr, s.nr, format),
 		Format: format, MR: s.mr, NR: s.nr, KU: sides.KU, Words: 1,
 		kernel: s.kernel, host: host, blocking: hostBlocking(host), packA: sides.A, packB: sides.B,

@@ -50,7 +50,7 @@ func amxKernels(host probe.HostInfo) *Kernels {
 	return k
 }
 
-func newTilesPath[S Source, C Sum](host probe.HostInfo, format string, kernel strips[C], sides pack.Sides[S]) *Path[S, C] {
+func newTilesPath[S Source, C Sum](host probe.HostInfo, format string, kernel strips[C], sides pack.Sides[S]) *MicroKernels[S, C] {
 	s := shape[C]{isa: AMX, mr: tilesMR, nr: tilesNR}
 	p := newPath(host, s, format, sides)
 	p.kernel.strips, p.Words, p.blocking = kernel, tilesWords, tilesBlocking(host)

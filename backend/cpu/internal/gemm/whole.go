@@ -9,7 +9,7 @@ import (
 
 // Whole reports whether m×n matrices whose rows are ldc elements apart are whole
 // panels of tiles, which MultiplyWhole computes.
-func (p *Path[S, C]) Whole(m, n, ldc int) bool {
+func (p *MicroKernels[S, C]) Whole(m, n, ldc int) bool {
 	return p.kernel.strips != nil && m%p.MR == 0 && n%p.NR == 0 && ldc%p.NR == 0
 }
 
@@ -27,7 +27,7 @@ type Scaling struct {
 //
 // where each operation rounds to float32; bits of bfloat16 are then those of narrow.
 // Unscaled, sums are float32 and c is of bfloat16; scaled, k is at least 1.
-func MultiplyWhole[S Source, C Sum, D float32 | uint16](p *Path[S, C], r Run[S], by Scaling, c []D, ldc, m, n, k int) {
+func MultiplyWhole[S Source, C Sum, D float32 | uint16](p *MicroKernels[S, C], r Run[S], by Scaling, c []D, ldc, m, n, k int) {
 	scales, narrows := by.Rows != nil, memory.Size[D]() == memory.Size[uint16]()
 	switch {
 	case !p.Whole(m, n, ldc) || k%p.KU != 0 && r.Rows != nil:

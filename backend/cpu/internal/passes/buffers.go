@@ -62,7 +62,7 @@ func buffers(p *plan.Plan) error {
 		}
 	}
 	kept, work := len(p.Buffers), 0
-	help, temps := plan.Buffer{What: plan.HelpPiece}, plan.Buffer{What: "pieces of products"} // help as gemm.Path.MultiplyDirect does it
+	help, temps := plan.Buffer{What: plan.HelpPiece}, plan.Buffer{What: "pieces of products"} // help as gemm.MicroKernels.MultiplyDirect does it
 	plan.AllSteps(p.Steps, func(s *plan.Step) {
 		for _, d := range s.Dots {
 			if work = max(work, d.Product.Work); p.Operands[d.B].Keep == plan.KeepUnpacked {

@@ -20,7 +20,7 @@ import (
 //	s = exp(dot(a, b) - row_max(dot(a, b)))   →   t = dot(a, b)
 //	                                              s = exp(t - row_max(t))
 func canonicalize(p *tile.Program) *tile.Program {
-	s := spiller{program: p.Guarded()}
+	s := spiller{program: p.Predicated()}
 	body := s.body(s.program.Body)
 	if len(s.refs) > 0 {
 		q := *s.program

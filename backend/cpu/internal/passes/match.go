@@ -30,7 +30,7 @@ func matchAll(p *plan.Plan, body []*tile.Stmt) ([]*plan.Step, error) {
 		}
 		st := &plan.Step{Matched: plan.Matched{Stmt: s}}
 		switch s.Kind {
-		case tile.Start, tile.Wait, tile.WaitSent, tile.Tell, tile.Await:
+		case tile.Start, tile.Wait, tile.WaitSent, tile.Signal, tile.Await:
 			st.Kind, st.Cond = plan.StepWhen, tile.All() // it has neither destination nor value
 		case tile.Fill:
 			st.Kind, st.Dst = plan.StepFill, p.Number(s.Ref)

@@ -103,7 +103,7 @@ func packsAlone(p *plan.Plan, i int) bool {
 	if p.Ordered || p.Machine.Figures == nil || sharing < 2 || copies > p.Machine.L3 || r.Kind != tile.In || d.Product.Path == nil {
 		return false
 	}
-	s := p.Machine.Figures.Sharing()
+	s := p.Machine.Figures.CoreToCore()
 	if !s.Known() {
 		return false
 	}

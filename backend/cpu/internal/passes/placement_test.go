@@ -13,11 +13,11 @@ import (
 
 // figures are handed to passes, as if measured.
 type figures struct {
-	sharing machine.Sharing
+	sharing machine.CoreToCore
 	reads   map[gemm.ReadB]gemm.ReadCost
 }
 
-func (f figures) Sharing() machine.Sharing { return f.sharing }
+func (f figures) CoreToCore() machine.CoreToCore { return f.sharing }
 
 func (f figures) ReadCosts(*plan.Product, int, int64, int, int) map[gemm.ReadB]gemm.ReadCost {
 	return f.reads
@@ -27,14 +27,14 @@ func (f figures) ReadCosts(*plan.Product, int, int64, int, int) map[gemm.ReadB]g
 // others at once, and pack each their own where that takes long; a b of which the copies do
 // not fit the last-level cache they share in any case.
 func TestPlacement_Alone(t *testing.T) {
-	near := machine.Sharing{Line: 1e-12, ReadOthers: 1e15, WriteOthers: 1e15}
-	far := machine.Sharing{Line: 1e-3, ReadOthers: 1e6, WriteOthers: 1e6}
+	near := machine.CoreToCore{Line: 1e-12, ReadOthers: 1e15, WriteOthers: 1e15}
+	far := machine.CoreToCore{Line: 1e-3, ReadOthers: 1e6, WriteOthers: 1e6}
 	const l3 = 8 << 20
 	const wide = l3 / 256 / 4 / 4 * 8 // columns of float32: 4 copies are twice that cache
 	reads := map[gemm.ReadB]gemm.ReadCost{gemm.ReadPacked: {Pack: 1e-10, Multiply: 1e-9}}
 	for _, test := range []struct {
 		name    string
-		sharing machine.Sharing
+		sharing machine.CoreToCore
 		n       int
 		blocks  tile.Blocks
 		why     string
@@ -43,7 +43,7 @@ func TestPlacement_Alone(t *testing.T) {
 		{"far", far, 256, tile.Blocks{M: 128, K: 256, N: 128}, plan.WhyAlone},
 		{"one row of blocks", far, 256, tile.Blocks{M: 256, K: 256, N: 128}, plan.WhyAll},
 		{"large", far, wide, tile.Blocks{M: 128, K: 256, N: wide / 2}, plan.WhyAll},
-		{"unknown", machine.Sharing{}, 256, tile.Blocks{M: 128, K: 256, N: 128}, plan.WhyAll},
+		{"unknown", machine.CoreToCore{}, 256, tile.Blocks{M: 128, K: 256, N: 128}, plan.WhyAll},
 	} {
 		programs, err := quantized.Kernel.Build(problem.New(256, 256, test.n, tile.Float32), "", test.blocks)
 		if err != nil {

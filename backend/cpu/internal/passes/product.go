@@ -55,7 +55,7 @@ func inChunks(p *plan.Product, words int) {
 	}
 }
 
-func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.Path[S, C], b *gemm.Path[T, C], choices gemm.Choices, sum tile.Dtype) *plan.Product {
+func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.MicroKernels[S, C], b *gemm.MicroKernels[T, C], choices gemm.Choices, sum tile.Dtype) *plan.Product {
 	same := any(a) == any(b)
 	a, b = a.With(choices), b.With(choices)
 	chunk := chunkWords

@@ -7,7 +7,7 @@ import (
 )
 
 // directReader reads a b of elements as they are multiplied.
-type directReader[S gemm.Source, C gemm.Sum] struct{ *gemm.Path[S, C] }
+type directReader[S gemm.Source, C gemm.Sum] struct{ *gemm.MicroKernels[S, C] }
 
 func (r directReader[S, C]) Rows() int           { return r.DirectRows() }
 func (r directReader[S, C]) Work(m, ldb int) int { return r.DirectWork(m, ldb) }
@@ -21,7 +21,7 @@ func (r directReader[S, C]) Multiply(x plan.Call) {
 }
 
 // dotsReader reads a b whose columns are rows of memory.
-type dotsReader[S gemm.Source, C gemm.Sum] struct{ *gemm.Path[S, C] }
+type dotsReader[S gemm.Source, C gemm.Sum] struct{ *gemm.MicroKernels[S, C] }
 
 func (r dotsReader[S, C]) Rows() int                                   { return r.DotsRows() }
 func (dotsReader[S, C]) Read(_, _ int) gemm.ReadB                      { return gemm.ReadDots }

@@ -19,10 +19,10 @@ type Frame struct {
 
 	Coordinates []int // of the device, by axis of the mesh
 
-	Row, Col int // of the piece of a product in hand
-	Seen     Seen
-	Wide     []Widened         // by ref
-	Ahead    []memory.Prefetch // of a row loop: rows of its strip after this one
+	Row, Col   int // of the piece of a product in hand
+	Seen       Seen
+	Wide       []Widened         // by ref
+	Prefetches []memory.Prefetch // of a row loop: rows of its strip after this one
 
 	Pieces int      // computed so far: the number of the one in hand
 	Shared []Shared // values of the piece in hand that others share
@@ -52,8 +52,8 @@ type Place struct {
 // Ask asks memory for a part of what comes after this strip: at each piece of a row that is
 // gone over.
 func (f *Frame) Ask() {
-	for i := range f.Ahead {
-		f.Ahead[i].Ask()
+	for i := range f.Prefetches {
+		f.Prefetches[i].Ask()
 	}
 }
 

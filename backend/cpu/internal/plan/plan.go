@@ -77,8 +77,8 @@ type Machine struct {
 // Figures are what the machine that runs a plan was measured to do, or is as soon as it is
 // asked. Passes measure nothing themselves.
 type Figures interface {
-	// Sharing is how fast memory that one worker has written reaches the others.
-	Sharing() machine.Sharing
+	// CoreToCore is how fast memory that one worker has written reaches the others.
+	CoreToCore() machine.CoreToCore
 	// ReadCosts is what each way to read B costs x, for about so many rows of A, at most
 	// gemm.MostRead, and a B of about so many bytes, in rows some bytes apart; or, where depth is
 	// not 0, of one whose columns are rows of memory, of depth elements one behind the other.

@@ -54,7 +54,7 @@ func (p *Plan) otherPaths(d *Dot) []string {
 	return slices.DeleteFunc(slices.Compact(names), func(s string) bool { return s == d.Product.Name })
 }
 
-func named[S gemm.Source, C gemm.Sum](p *gemm.Path[S, C]) []string {
+func named[S gemm.Source, C gemm.Sum](p *gemm.MicroKernels[S, C]) []string {
 	if p == nil {
 		return nil
 	}

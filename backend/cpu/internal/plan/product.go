@@ -29,7 +29,7 @@ type Product struct {
 	// many elements (nil if it has none).
 	Unpacked, Dots Reader
 	InPlace        func(inB tile.Dtype, whole int) Reader
-	Path           any // the *gemm.Path of both, which Figures measure; nil where A and B have different ones
+	Path           any // the *gemm.MicroKernels of both, which Figures measure; nil where A and B have different ones
 
 	Blocking func(m, n, k int) (run, rows, cols int) // as block and rows divide them
 	Routine  func(read gemm.ReadB) string            // the micro-kernel, in assembly; "" for none

@@ -133,15 +133,15 @@ func TestControl(t *testing.T) {
 func TestSharing(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	for _, threads := range []int{2, runtime.NumCPU() + 1} {
-		if s := Sharing(ctx, max(2, threads)); !(s.Line > 0 && s.ReadOthers > 0 && s.WriteOthers > 0) {
+		if s := CoreToCore(ctx, max(2, threads)); !(s.Line > 0 && s.ReadOthers > 0 && s.WriteOthers > 0) {
 			t.Errorf("%d threads: %+v", threads, s)
 		}
 	}
-	if s := Sharing(ctx, 1); s != (machine.Sharing{}) {
+	if s := CoreToCore(ctx, 1); s != (machine.CoreToCore{}) {
 		t.Errorf("one thread: %+v", s)
 	}
 	cancel()
-	if s := Sharing(ctx, 2); s != (machine.Sharing{}) {
+	if s := CoreToCore(ctx, 2); s != (machine.CoreToCore{}) {
 		t.Errorf("ended: %+v", s)
 	}
 }

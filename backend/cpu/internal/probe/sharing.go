@@ -9,14 +9,14 @@ import (
 	"matladder/machine"
 )
 
-// sharingTime is how long each figure of machine.Sharing is measured for.
+// sharingTime is how long each figure of machine.CoreToCore is measured for.
 const sharingTime = 2 * time.Millisecond
 
-// Sharing measures machine.Sharing between threads, in some milliseconds. It is zero for one
+// CoreToCore measures machine.CoreToCore between threads, in some milliseconds. It is zero for one
 // thread, and if ctx ends first.
-func Sharing(ctx context.Context, threads int) machine.Sharing {
+func CoreToCore(ctx context.Context, threads int) machine.CoreToCore {
 	if threads < 2 {
-		return machine.Sharing{}
+		return machine.CoreToCore{}
 	}
 	const rounds = 16
 	var ball atomic.Int64
@@ -27,7 +27,7 @@ func Sharing(ctx context.Context, threads int) machine.Sharing {
 		}
 		return rounds
 	})
-	var s machine.Sharing
+	var s machine.CoreToCore
 	s.ReadOthers, s.WriteOthers = handed(ctx, threads)
 	if goes > 0 {
 		s.Line = 1 / goes

@@ -21,12 +21,12 @@ const rateTime = 4 * time.Millisecond
 
 // RateOf measures a path on so many threads at once, in some 20 ms: they share caches, and the
 // clock is lower when all run. It is zero if ctx ends first.
-func RateOf[S gemm.Source, C gemm.Sum](ctx context.Context, p *gemm.Path[S, C], threads int) Rate {
+func RateOf[S gemm.Source, C gemm.Sum](ctx context.Context, p *gemm.MicroKernels[S, C], threads int) Rate {
 	return rateBeyond(ctx, p, max(1, threads), max(probe.Host().L2, 512<<10))
 }
 
 // rateBeyond is RateOf where L2 holds so many bytes.
-func rateBeyond[S gemm.Source, C gemm.Sum](ctx context.Context, p *gemm.Path[S, C], threads, l2 int) Rate {
+func rateBeyond[S gemm.Source, C gemm.Sum](ctx context.Context, p *gemm.MicroKernels[S, C], threads, l2 int) Rate {
 	const runs, deep = 8, 512
 	m, n, k := runs*p.MR, runs*p.NR, deep
 	if p.Words > 1 { // tiles: panels of some KiB

@@ -14,26 +14,26 @@ import (
 	"matladder/tile"
 )
 
-// ReadCosts measures each way in which a *gemm.Path reads B, on so many threads at once, for
+// ReadCosts measures each way in which a *gemm.MicroKernels reads B, on so many threads at once, for
 // about so many rows of A, at most MostRead, and a B of about so many bytes, of which each
 // thread has its part, in rows some bytes apart; or, where depth is not 0, of one whose
 // columns are rows of memory, of depth elements one behind the other. It takes some
 // milliseconds, once for each kind of B.
 func ReadCosts(path any, threads, rows int, bytes int64, apart, depth int) map[gemm.ReadB]gemm.ReadCost {
 	switch p := path.(type) {
-	case *gemm.Path[float32, float32]:
+	case *gemm.MicroKernels[float32, float32]:
 		return readCosts(p, threads, rows, bytes, apart, depth)
-	case *gemm.Path[uint16, float32]:
+	case *gemm.MicroKernels[uint16, float32]:
 		return readCosts(p, threads, rows, bytes, apart, depth)
-	case *gemm.Path[int8, int32]:
+	case *gemm.MicroKernels[int8, int32]:
 		return readCosts(p, threads, rows, bytes, apart, depth)
-	case *gemm.Path[uint8, int32]:
+	case *gemm.MicroKernels[uint8, int32]:
 		return readCosts(p, threads, rows, bytes, apart, depth)
 	}
 	panic("timing: not a path")
 }
 
-func readCosts[S gemm.Source, C gemm.Sum](p *gemm.Path[S, C], threads, rows int, bytes int64, apart, depth int) map[gemm.ReadB]gemm.ReadCost {
+func readCosts[S gemm.Source, C gemm.Sum](p *gemm.MicroKernels[S, C], threads, rows int, bytes int64, apart, depth int) map[gemm.ReadB]gemm.ReadCost {
 	const least, most = 16, 1024 // elements of such a column
 	key := readKey{p.Name, memory.Size[S](), gemm.Choices{Run: p.Run, PieceA: p.PieceA}, threads, representative(rows), partOf(bytes, threads), rowOf(apart), 0}
 	if depth > 0 {
@@ -143,7 +143,7 @@ type readProbe[S gemm.Source, C gemm.Sum] struct {
 
 // operands makes A, a packed copy of it, and memory for a packed B, for sums of some columns
 // and for a piece of B.
-func (x *readProbe[S, C]) operands(p *gemm.Path[S, C], m, k, columns, sums int) {
+func (x *readProbe[S, C]) operands(p *gemm.MicroKernels[S, C], m, k, columns, sums int) {
 	x.a, x.packed, x.c = gemm.Buffer(p.SizeA(m, k)), gemm.Buffer(p.SizeB(k, columns)), make([]C, m*sums)
 	x.rows, x.work = patterns[S](m*k), gemm.Buffer(p.With(gemm.Choices{B: gemm.ReadPieces}).DirectWork(m, k))
 	p.PackA(x.a, x.rows, k, m, k)
@@ -153,7 +153,7 @@ func (x *readProbe[S, C]) operands(p *gemm.Path[S, C], m, k, columns, sums int) 
 type readTask[S gemm.Source, C gemm.Sum] func(x *readProbe[S, C], part int)
 
 // packedTasks pack a B block by block, each where the last one was, and multiply it.
-func packedTasks[S gemm.Source, C gemm.Sum](p *gemm.Path[S, C], m, k, columns int, pack readTask[S, C]) []readTask[S, C] {
+func packedTasks[S gemm.Source, C gemm.Sum](p *gemm.MicroKernels[S, C], m, k, columns int, pack readTask[S, C]) []readTask[S, C] {
 	return []readTask[S, C]{pack, func(x *readProbe[S, C], _ int) {
 		p.Block(x.c, columns, m, columns, k, x.a, x.packed, false)
 	}}
@@ -170,7 +170,7 @@ func costsOf(times []float64, others []gemm.ReadB) map[gemm.ReadB]gemm.ReadCost 
 
 // measureReads measures on so many threads at once, as they share caches and memory. Each
 // has columns of its own of one B, or rows where they are short.
-func measureReads[S gemm.Source, C gemm.Sum](p *gemm.Path[S, C], threads, m, part, row int) map[gemm.ReadB]gemm.ReadCost {
+func measureReads[S gemm.Source, C gemm.Sum](p *gemm.MicroKernels[S, C], threads, m, part, row int) map[gemm.ReadB]gemm.ReadCost {
 	const most = 512 // columns of a block
 	ld, all := row/memory.Size[S](), max(1, part*threads/row)
 	k, columns := all, max(p.NR, min(most, ld/threads/p.NR*p.NR))
@@ -219,7 +219,7 @@ func measureReads[S gemm.Source, C gemm.Sum](p *gemm.Path[S, C], threads, m, par
 }
 
 // measureTransposed is measureReads for a B whose columns are rows of memory.
-func measureTransposed[S gemm.Source, C gemm.Sum](p *gemm.Path[S, C], threads, m, part, k int) map[gemm.ReadB]gemm.ReadCost {
+func measureTransposed[S gemm.Source, C gemm.Sum](p *gemm.MicroKernels[S, C], threads, m, part, k int) map[gemm.ReadB]gemm.ReadCost {
 	n := max(fewColumns, part/(k*memory.Size[S]()))
 	columns := min(512, n)
 	probes := newReadProbes(threads, func(x *readProbe[S, C]) {

@@ -1,4 +1,4 @@
-package lastline
+package childlog
 
 import (
 	"strings"

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// OverhangInfo says where padding may be: for each dimension of an expression,
+// PartialTiles says where padding may be: for each dimension of an expression,
 // which arrays may end inside it.
 //
 // It is part of what a program means, not an optimization: a Dot counts as zero,
@@ -22,21 +22,21 @@ import (
 // refuses programs in which a Dot would contract over an edge that is not Plain,
 // or in which padding would be reduced by row or left in an output; of those it
 // accepts, this analysis and a run that follows every element agree.
-type OverhangInfo struct {
+type PartialTiles struct {
 	exprs map[*Expr]*noted
 	refs  map[*Ref]edgeSets
 }
 
 // Of returns, for every dimension of e.Shape, the edges inside it. If e occurs
 // in several statements, what is not an edge in all of them is Maybe.
-func (o *OverhangInfo) Of(e *Expr) [][]Edge {
+func (o *PartialTiles) Of(e *Expr) [][]Edge {
 	if s := o.edges(e); s != nil {
 		return s
 	}
 	return make([][]Edge, len(e.Shape))
 }
 
-func (o *OverhangInfo) edges(e *Expr) edgeSets {
+func (o *PartialTiles) edges(e *Expr) edgeSets {
 	if n := o.exprs[e]; n != nil {
 		return n.edges
 	}
@@ -57,7 +57,7 @@ func (e *Expr) Contracted() (a, b int) {
 
 // Contraction returns the edges along which a Dot masks: those of either operand
 // along the dimension it contracts over, less what others cover.
-func (o *OverhangInfo) Contraction(dot *Expr) []Edge {
+func (o *PartialTiles) Contraction(dot *Expr) []Edge {
 	a, b := dot.Contracted()
 	all := unionEdges(o.edges(dot.Args[0]).of(a), o.edges(dot.Args[1]).of(b))
 	var out []Edge
@@ -71,9 +71,9 @@ func (o *OverhangInfo) Contraction(dot *Expr) []Edge {
 	return out
 }
 
-// Overhangs analyses a program whose structure Verify accepts.
-func (p *Program) Overhangs() *OverhangInfo {
-	a := overhangs{program: p, info: &OverhangInfo{}}
+// PartialTiles analyses a program whose structure Verify accepts.
+func (p *Program) PartialTiles() *PartialTiles {
+	a := partialAnalysis{program: p, info: &PartialTiles{}}
 	for _, r := range p.Refs {
 		if own := ownEdges(r); own != nil {
 			a.info.note(r, own)
@@ -94,14 +94,14 @@ func ownEdges(r *Ref) edgeSets {
 	}
 	var own edgeSets
 	for d, size := range r.Shape() {
-		if r.Overhangs(d) {
+		if r.Partial(d) {
 			own = own.with(len(r.Shape()), d, []Edge{{Ref: r, Dim: d, Offset: Const(0), To: size}})
 		}
 	}
 	return own
 }
 
-func (o *OverhangInfo) note(r *Ref, s edgeSets) {
+func (o *PartialTiles) note(r *Ref, s edgeSets) {
 	if s == nil {
 		return
 	}
@@ -111,10 +111,10 @@ func (o *OverhangInfo) note(r *Ref, s edgeSets) {
 	o.refs[r] = o.refs[r].union(s)
 }
 
-// overhangs is the analysis in progress.
-type overhangs struct {
+// partialAnalysis is the analysis in progress.
+type partialAnalysis struct {
 	program *Program
-	info    *OverhangInfo
+	info    *PartialTiles
 	state   held
 	round   int   // pass over the program, from 1 on
 	stmt    *Stmt // being followed
@@ -131,7 +131,7 @@ type noted struct {
 }
 
 // note takes in the edges of e at this visit.
-func (a *overhangs) note(e *Expr, s edgeSets) {
+func (a *partialAnalysis) note(e *Expr, s edgeSets) {
 	n := a.info.exprs[e]
 	switch {
 	case n == nil:
@@ -150,7 +150,7 @@ func (a *overhangs) note(e *Expr, s edgeSets) {
 const rounds = 8
 
 // run follows the body, program after program, until nothing new turns up.
-func (a *overhangs) run() {
+func (a *partialAnalysis) run() {
 	start := held{}
 	levels := map[*Ref]int{}
 	for {
@@ -186,7 +186,7 @@ func (p *Program) passed(r *Ref, s edgeSets, level int, widen bool) edgeSets {
 	})
 }
 
-func (a *overhangs) body(body []*Stmt) {
+func (a *partialAnalysis) body(body []*Stmt) {
 	for _, s := range body {
 		switch s.Kind {
 		case Fill:
@@ -211,7 +211,7 @@ func (a *overhangs) body(body []*Stmt) {
 
 // kept returns the edges of what s stores, less those that the end of an output
 // array drops.
-func (a *overhangs) kept(s *Stmt) edgeSets {
+func (a *partialAnalysis) kept(s *Stmt) edgeSets {
 	a.stmt = s
 	a.visits++
 	edges := a.visit(s.Value).without(ownEdges(s.Ref))
@@ -219,7 +219,7 @@ func (a *overhangs) kept(s *Stmt) edgeSets {
 	return edges
 }
 
-func (a *overhangs) loop(s *Stmt) {
+func (a *partialAnalysis) loop(s *Stmt) {
 	moved := func(x *Axis) bool { return x == s.Axis && x.Size > 1 }
 	for round := 0; ; round++ {
 		before := maps.Clone(a.state)

@@ -24,8 +24,8 @@ const (
 	mostParts    = 4
 )
 
-// racer is a candidate in the race.
-type racer struct {
+// trial is a candidate in the race.
+type trial struct {
 	Candidate
 	params  backend.Params
 	problem problem.Problem // known once it is opened
@@ -38,8 +38,8 @@ type racer struct {
 	times   []float64     // seconds of a launch, one a round
 }
 
-// racer is that of a candidate compiled with the tuner's parameters.
-func (t *Tuner) racer(c Candidate) *racer { return &racer{Candidate: c, params: t.params(c)} }
+// trial is that of a candidate compiled with the tuner's parameters.
+func (t *Tuner) trial(c Candidate) *trial { return &trial{Candidate: c, params: t.params(c)} }
 
 // params are those of a candidate: with the fast memory that it needs, unless they say
 // how much there is.
@@ -51,17 +51,17 @@ func (t *Tuner) params(c Candidate) backend.Params {
 	return p
 }
 
-func (t *Tuner) field(list []Candidate) []*racer {
-	var field []*racer
+func (t *Tuner) field(list []Candidate) []*trial {
+	var field []*trial
 	for _, c := range list {
-		field = append(field, t.racer(c))
+		field = append(field, t.trial(c))
 	}
 	return field
 }
 
-// open compiles and loads a racer and warms it up. The first time it also finds how
+// open compiles and loads a trial and warms it up. The first time it also finds how
 // long a launch takes.
-func (t *Tuner) open(ctx context.Context, j Job, r *racer) (err error) {
+func (t *Tuner) open(ctx context.Context, j Job, r *trial) (err error) {
 	begin := t.clock()
 	r.problem = j.Problem
 	if t.references == nil {
@@ -100,10 +100,10 @@ func (t *Tuner) open(ctx context.Context, j Job, r *racer) (err error) {
 
 // firstThatRuns returns the first of the candidates that can be launched, those that
 // are given before others, open.
-func (t *Tuner) firstThatRuns(ctx context.Context, j Job, list []Candidate) (*racer, error) {
+func (t *Tuner) firstThatRuns(ctx context.Context, j Job, list []Candidate) (*trial, error) {
 	var last error
 	for _, c := range givenFirst(list) {
-		r := t.racer(c)
+		r := t.trial(c)
 		if last = t.open(ctx, j, r); last == nil {
 			return r, nil
 		}
@@ -115,7 +115,7 @@ func (t *Tuner) firstThatRuns(ctx context.Context, j Job, list []Candidate) (*ra
 }
 
 // sample times as many launches as take about d and returns the seconds of one.
-func (t *Tuner) sample(ctx context.Context, r *racer, d time.Duration) (seconds float64, err error) {
+func (t *Tuner) sample(ctx context.Context, r *trial, d time.Duration) (seconds float64, err error) {
 	n := maxLaunches
 	if want := math.Ceil(d.Seconds() / r.fastest); want < maxLaunches {
 		n = max(1, int(want))
@@ -135,7 +135,7 @@ func (t *Tuner) sample(ctx context.Context, r *racer, d time.Duration) (seconds 
 // start the program cancels. Where noise hides the slope, the longer one with its start
 // stands for it. Of one slope nobody can tell whether it is impossible or noisy: that is
 // asked of many (measure).
-func (t *Tuner) slope(ctx context.Context, r *racer, n int) (float64, error) {
+func (t *Tuner) slope(ctx context.Context, r *trial, n int) (float64, error) {
 	shorter, longer := measure.LoopCounts(n)
 	first, err := r.exe.Launch(ctx, shorter)
 	if err != nil {
@@ -157,7 +157,7 @@ func (t *Tuner) slope(ctx context.Context, r *racer, n int) (float64, error) {
 
 // middle times launches in parts, and takes the lower of the middle parts: another
 // process that runs for a time slice spoils a part, not the sample.
-func (t *Tuner) middle(ctx context.Context, r *racer, n int, d time.Duration) (float64, error) {
+func (t *Tuner) middle(ctx context.Context, r *trial, n int, d time.Duration) (float64, error) {
 	parts := make([]float64, min(n, max(1, min(mostParts, int(d/shortestPart)))))
 	for i := range parts {
 		launches := (n*(i+1))/len(parts) - (n*i)/len(parts)
@@ -176,7 +176,7 @@ func (t *Tuner) inputs(j Job) backend.InputSpec {
 	return backend.InputSpec{Problem: j.Problem, Seed: t.Seed, Dist: t.Dist}
 }
 
-// atOnce is how many racers can be loaded at the same time.
+// atOnce is how many trials can be loaded at the same time.
 func (t *Tuner) atOnce(j Job) int {
 	memory := t.Space.Device.MemoryBytes
 	if !memory.Known() {
@@ -185,13 +185,13 @@ func (t *Tuner) atOnce(j Job) int {
 	return max(2, int(memory.Value/4/float64(j.Problem.Bytes())))
 }
 
-// interleave loads a field and takes it through rounds in which its racers take
+// interleave loads a field and takes it through rounds in which its trials take
 // turns in shuffled order, until after says that this is enough; after returns also
 // who goes on, and may be nil. While p lasts, rounds in which the machine was slow or
-// disturbed are repeated; it may be nil. A racer that cannot be launched, then or any
+// disturbed are repeated; it may be nil. A trial that cannot be launched, then or any
 // more, has failed and takes no further part; it is an error if none is left. All are
 // closed when it returns.
-func (t *Tuner) interleave(ctx context.Context, j Job, field []*racer, most int, seed uint64, p *patience, after func(round int, live []*racer) ([]*racer, bool)) error {
+func (t *Tuner) interleave(ctx context.Context, j Job, field []*trial, most int, seed uint64, p *patience, after func(round int, live []*trial) ([]*trial, bool)) error {
 	field = slices.Clone(field) // the caller may cut its own
 	m := t.machine
 	if m == nil {
@@ -248,13 +248,13 @@ func (t *Tuner) interleave(ctx context.Context, j Job, field []*racer, most int,
 }
 
 // inRace are those of a field that can be launched.
-func inRace(field []*racer) []*racer {
-	return slices.DeleteFunc(slices.Clone(field), func(r *racer) bool { return r.failed != nil })
+func inRace(field []*trial) []*trial {
+	return slices.DeleteFunc(slices.Clone(field), func(r *trial) bool { return r.failed != nil })
 }
 
-// round has each racer take a sample, and reports whether the machine was quiet.
-func (t *Tuner) round(ctx context.Context, m *watched, rng *rand.Rand, live []*racer) (quiet bool, err error) {
-	conditions, err := measure.Round(ctx, m.Watch, rng, live, func(_ int, r *racer) error {
+// round has each trial take a sample, and reports whether the machine was quiet.
+func (t *Tuner) round(ctx context.Context, m *watched, rng *rand.Rand, live []*trial) (quiet bool, err error) {
+	conditions, err := measure.Round(ctx, m.Watch, rng, live, func(_ int, r *trial) error {
 		seconds, err := t.sample(ctx, r, sampleTime)
 		switch {
 		case ctx.Err() != nil:
@@ -285,13 +285,13 @@ func (t *Tuner) patience() *patience {
 }
 
 const (
-	slowBy   = 1.2                    // times as long as the racers' fastest samples: a slow moment
+	slowBy   = 1.2                    // times as long as the trials' fastest samples: a slow moment
 	breather = 100 * time.Millisecond // before the next try
 	tries    = 10
 )
 
 // slow reports whether the last round was in a slow moment.
-func slow(live []*racer) bool {
+func slow(live []*trial) bool {
 	logs := 0.0
 	for _, r := range live {
 		logs += math.Log(r.times[len(r.times)-1] / r.fastest)
@@ -299,8 +299,8 @@ func slow(live []*racer) bool {
 	return math.Exp(logs/float64(len(live))) > slowBy
 }
 
-// wait takes breathers until a racer is about as fast as it was, or patience ends.
-func (t *Tuner) wait(ctx context.Context, r *racer, p *patience) error {
+// wait takes breathers until a trial is about as fast as it was, or patience ends.
+func (t *Tuner) wait(ctx context.Context, r *trial, p *patience) error {
 	for p.left > 0 {
 		p.left--
 		if t.sleep != nil {
@@ -315,7 +315,7 @@ func (t *Tuner) wait(ctx context.Context, r *racer, p *patience) error {
 			return ctx.Err()
 		}
 		if seconds, err := t.sample(ctx, r, glance); err != nil || seconds < slowBy*r.fastest {
-			return ctx.Err() // a racer that fails does so in its next turn again
+			return ctx.Err() // a trial that fails does so in its next turn again
 		}
 	}
 	return nil

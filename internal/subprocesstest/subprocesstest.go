@@ -1,6 +1,6 @@
-// Package ownprocess runs a test in a process of its own, where a registry may hold more
+// Package subprocesstest runs a test in a process of its own, where a registry may hold more
 // than other tests are to see.
-package ownprocess
+package subprocesstest
 
 import (
 	"os"

@@ -112,9 +112,9 @@ func inside(r *tile.Ref, dim, i int, env tile.Env) bool {
 	return tile.Eval(r.Index[dim], env)*r.Block[dim]+i < r.Array[dim]
 }
 
-// TestOverhangs_ElementByElement compares the edges of random expressions with
+// TestPartialTiles_ElementByElement compares the edges of random expressions with
 // what each element is in every program.
-func TestOverhangs_ElementByElement(t *testing.T) {
+func TestPartialTiles_ElementByElement(t *testing.T) {
 	sure, possible := 0, 0
 	for seed := range uint64(1500) {
 		b := tile.New("padding")
@@ -136,7 +136,7 @@ func TestOverhangs_ElementByElement(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		edges := programs[0].Overhangs().Of(e)
+		edges := programs[0].PartialTiles().Of(e)
 		for n := range 2 * 2 * 3 {
 			env := ids{"i": n & 1, "k": n >> 1 & 1, "l": n >> 2}
 			for c := range side * side {
@@ -175,8 +175,8 @@ func covers(edges []tile.Edge, c int, env tile.Env) (must, may bool) {
 	return must, may
 }
 
-// TestOverhangs_Programs names the edges along which each Dot of a program masks.
-func TestOverhangs_Programs(t *testing.T) {
+// TestPartialTiles_Programs names the edges along which each Dot of a program masks.
+func TestPartialTiles_Programs(t *testing.T) {
 	want := map[string]string{
 		"flash_attention":  "dot 0: ; dot 1: ; dot 2: v.0[0:16]",
 		"grouped_matmul":   "dot 0: x.1[0:8]",
@@ -191,7 +191,7 @@ func TestOverhangs_Programs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		info := built[0].Overhangs()
+		info := built[0].PartialTiles()
 		var got []string
 		built[0].Walk(func(s *tile.Stmt) {
 			if s.Value == nil {

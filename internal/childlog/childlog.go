@@ -1,6 +1,6 @@
-// Package lastline keeps what a child process prints, so much as says why it died: the
+// Package childlog keeps what a child process prints, so much as says why it died: the
 // beginning and the end.
-package lastline
+package childlog
 
 import (
 	"regexp"

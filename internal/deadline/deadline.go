@@ -1,7 +1,7 @@
-// Package awake has limits of time that count only while this process runs. One that
+// Package deadline has limits of time that count only while this process runs. One that
 // was stopped (Ctrl-Z, a debugger, a frozen container) and goes on has not waited for
 // anything meanwhile: by the clock every limit of it would be over.
-package awake
+package deadline
 
 import (
 	"context"

@@ -4,7 +4,7 @@ import "slices"
 
 // visit returns the edges of e as it is evaluated at this point of the body, and
 // notes them for it and everything inside it.
-func (a *overhangs) visit(e *Expr) edgeSets {
+func (a *partialAnalysis) visit(e *Expr) edgeSets {
 	if n := a.info.exprs[e]; n != nil && n.visit == a.visits {
 		return n.last
 	}

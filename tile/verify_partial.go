@@ -56,9 +56,9 @@ func paddingStored(v *verifier) {
 }
 
 // padding is the analysis that all rules share.
-func (v *verifier) padding() *OverhangInfo {
-	if v.overhangs == nil {
-		v.overhangs = v.program.Overhangs()
+func (v *verifier) padding() *PartialTiles {
+	if v.partial == nil {
+		v.partial = v.program.PartialTiles()
 	}
-	return v.overhangs
+	return v.partial
 }
