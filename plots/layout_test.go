@@ -123,14 +123,19 @@ func everyKind(t *testing.T) map[string]figure.Picture {
 			continue // the samples have no rows for them
 		}
 		for _, sample := range [][]stats.Summary{cpu, tpu, slices.Concat(cpu, tpu)} {
-			q := Request{Kind: k.name}
+			asked := map[Request]bool{}
 			for _, pair := range Pairs(sample) {
+				q := Request{Kind: k.name}
 				if k.scope != Whole {
 					q.Dtype = pair.Dtype
 				}
 				if k.scope == PerKernel {
 					q.Kernel = pair.Kernel
 				}
+				if asked[q] {
+					continue
+				}
+				asked[q] = true
 				list, err := Pictures(sample, q)
 				if err != nil {
 					continue // of a kernel that has no such picture

@@ -153,7 +153,7 @@ func TestReadHostile(t *testing.T) {
 	} {
 		size := int64(5 << 20)
 		if strings.Contains(line, "\n") && len(line) < maxRow/2 { // more than a million rows
-			size /= int64(thorough.OneIn(1, 4, 8))
+			size /= int64(thorough.OneIn(1, 10, 10))
 		}
 		text := io.MultiReader(strings.NewReader(shortHeader+"\n"), io.LimitReader(&repeat{text: line}, size))
 		var before, after runtime.MemStats
