@@ -45,6 +45,20 @@ const compileLimit = 5 * time.Minute
 // explain compiles the kernel for a TPU that need not be there, and hands on what the
 // compiler made of it.
 func (o *options) explain(ctx context.Context, use func(*aot.Backend, []aot.Explained) error) (err error) {
+	if o.program != "" || o.wrong != nil {
+		return o.kernelsOn(ctx, o.topology, true, func(b *aot.Backend, list []aot.Kernel) error {
+			var parts []aot.Explained
+			for _, k := range list {
+				if k.Schedule != nil && k.Unsupported == "" {
+					parts = append(parts, k.Explained)
+				}
+			}
+			if len(parts) == 0 {
+				return fmt.Errorf("%s: the compiler tells no schedule of its kernels", o.name)
+			}
+			return use(b, parts)
+		})
+	}
 	b, err := aot.OpenBackend(aot.BackendOptions{Topology: o.topology, Options: aot.Options{Limit: compileLimit}})
 	if err != nil {
 		return err

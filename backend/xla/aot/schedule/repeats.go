@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"regexp"
@@ -14,13 +15,14 @@ const programEnd = "-TLP-hlo.txt"
 // Repeats says how often a launch runs kernels that the compiler put into loops of its
 // own, as it does with the rows of an attention; the others, which run once, are left out.
 // A dump without the program around its kernels has no such loops. The error is for a loop
-// that does not count from 0 to a number.
+// that does not count from 0 to a number; the map is right beside it, with 0 for what such a
+// loop runs.
 func Repeats(dump fs.FS) (map[string]int, error) {
 	entries, err := fs.ReadDir(dump, ".")
 	if err != nil {
 		return nil, fmt.Errorf("schedule dump: %w", err)
 	}
-	times := map[string]int{}
+	times, unknown := map[string]int{}, error(nil)
 	for _, e := range entries {
 		if !strings.HasSuffix(e.Name(), programEnd) {
 			continue
@@ -30,11 +32,11 @@ func Repeats(dump fs.FS) (map[string]int, error) {
 			return nil, fmt.Errorf("schedule dump: %w", err)
 		}
 		p := readProgram(string(text))
-		if err := p.count(p.entry, 1, times); err != nil {
-			return nil, &FormatError{File: e.Name(), Want: err.Error()}
+		if counted := p.count(p.entry, 1, times); counted != nil {
+			unknown = &FormatError{File: e.Name(), Want: counted.Error()}
 		}
 	}
-	return times, nil
+	return times, unknown
 }
 
 // program is the HLO around kernels: for each computation the instructions that it names
@@ -50,7 +52,7 @@ var (
 	computationForm = regexp.MustCompile(`^(ENTRY )?%(\S+) \(.*\{$`)
 	instructionForm = regexp.MustCompile(`^\s+(?:ROOT )?%(\S+) = `)
 	whileForm       = regexp.MustCompile(` while\(.*condition=%([^,\s]+), body=%([^,\s]+)`)
-	constantForm    = regexp.MustCompile(`^\s+%(\S+) = s32\[\] constant\((\d+)\)`)
+	constantForm    = regexp.MustCompile(`^\s+%(\S+) = s32\[\](?:\{\S*\})? constant\((\d+)\)`)
 	compareForm     = regexp.MustCompile(`^\s+ROOT .* compare\(%\S+, %([^)]+)\), direction=LT`)
 )
 
@@ -87,19 +89,21 @@ func readProgram(text string) *program {
 // count adds the kernels of a computation that runs so often.
 func (p *program) count(computation string, runs int, times map[string]int) error {
 	const most = 1 << 20
-	if runs > 1 {
+	if runs != 1 {
 		for _, name := range p.names[computation] {
 			times[name] = runs
 		}
 	}
+	var unknown error
 	for _, loop := range p.loops[computation] {
 		trips := p.trips[loop[0]]
-		if trips < 1 || runs*trips > most || loop[1] == computation {
-			return fmt.Errorf("loop %s does not count from 0 to a number", loop[1])
+		if loop[1] == computation {
+			return fmt.Errorf("loop %s runs itself", loop[1])
 		}
-		if err := p.count(loop[1], runs*trips, times); err != nil {
-			return err
+		if trips < 1 || runs*trips > most {
+			trips, unknown = 0, fmt.Errorf("loop %s does not count from 0 to a number", loop[1])
 		}
+		unknown = cmp.Or(p.count(loop[1], runs*trips, times), unknown)
 	}
-	return nil
+	return unknown
 }

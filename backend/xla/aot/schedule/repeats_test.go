@@ -41,7 +41,7 @@ func TestRepeats(t *testing.T) {
 		t.Errorf("of no program: %v, %v", got, err)
 	}
 	dump["17-TLP-hlo.txt"].Data = []byte(strings.Replace(looped, "constant(8)", "parameter(1)", 1))
-	if got, err := Repeats(dump); err == nil {
+	if got, err := Repeats(dump); err == nil || got["fusion.49"] != 0 || len(got) != len(want) {
 		t.Errorf("of a loop without a number: %v", got)
 	}
 }
