@@ -140,7 +140,7 @@ func (o *options) table(ctx context.Context, w io.Writer) error {
 	var sheet *csv.Writer
 	if o.format == "csv" {
 		sheet = csv.NewWriter(w)
-		sheet.Write([]string{"chip", "kernel", "seconds", "low", "high", "limit", "flops", "bytes", "vmem", "bundles", "trips", "unsupported", "note"})
+		sheet.Write([]string{"chip", "kernel", "seconds", "low", "high", "limit", "flops", "bytes", "vmem", "bundles", "trips", "times", "unsupported", "note"})
 	}
 	fastest, least, chips := "", 0., 0
 	for _, topology := range o.topologies {
@@ -152,10 +152,10 @@ func (o *options) table(ctx context.Context, w io.Writer) error {
 			chips++
 			if sheet != nil {
 				for _, k := range list {
-					sheet.Write(strings.Split(fmt.Sprintf("%s\x00%s\x00%.4g\x00%.4g\x00%.4g\x00%s\x00%d\x00%d\x00%d\x00%d\x00%d\x00%s\x00%s", topology, k.Kernel, k.Time.Seconds, k.Least, k.Most,
-						k.Time.Limit, k.Work.FLOPs, k.Work.Bytes, k.VMEM, k.Bundles, k.Trips, k.Unsupported, k.Note), "\x00"))
+					sheet.Write(strings.Split(fmt.Sprintf("%s\x00%s\x00%.4g\x00%.4g\x00%.4g\x00%s\x00%d\x00%d\x00%d\x00%d\x00%d\x00%d\x00%s\x00%s", topology, k.Kernel, k.Time.Seconds, k.Least, k.Most,
+						k.Time.Limit, k.Work.FLOPs, k.Work.Bytes, k.VMEM, k.Bundles, k.Trips, k.Times, k.Unsupported, k.Note), "\x00"))
 				}
-				sheet.Write([]string{topology, "sum", fmt.Sprintf("%.4g", sum.Elapsed.Seconds()), fmt.Sprintf("%.4g", sum.Low.Seconds()), fmt.Sprintf("%.4g", sum.High.Seconds()), "", fmt.Sprint(o.flops), "", "", "", "", "", ""})
+				sheet.Write([]string{topology, "sum", fmt.Sprintf("%.4g", sum.Elapsed.Seconds()), fmt.Sprintf("%.4g", sum.Low.Seconds()), fmt.Sprintf("%.4g", sum.High.Seconds()), "", fmt.Sprint(o.flops), "", "", "", "", "", "", ""})
 				return nil
 			}
 			return o.chipTable(w, b, list, sum)
@@ -191,11 +191,17 @@ func (o *options) chipTable(w io.Writer, b *aot.Backend, list []aot.Kernel, sum 
 		} else if k.Note != "" {
 			notes += fmt.Sprintf("note: %s: %s\n", k.Kernel, k.Note)
 		}
-		code := ""
+		code, vmem := "", ""
+		if k.VMEM > 0 {
+			vmem = traverse.FastMemory(k.VMEM)
+		}
 		if k.Bundles > 0 {
 			code = fmt.Sprintf("%d × %d", k.Bundles, max(1, k.Trips))
+			if k.Times > 1 {
+				code += fmt.Sprintf(", %d times", k.Times)
+			}
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%.4g\t%s\t%s\t%s\n", k.Kernel, time, band, limit, float64(k.Work.FLOPs), traverse.Bytes(k.Work.Bytes), traverse.FastMemory(k.VMEM), code)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%.4g\t%s\t%s\t%s\n", k.Kernel, time, band, limit, float64(k.Work.FLOPs), traverse.Bytes(k.Work.Bytes), vmem, code)
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -11,6 +11,7 @@ type Kernel struct {
 	Arguments []Shape // of its operands
 	Maybe     bool    // in a branch that may not be taken
 	Ahead     bool    // a transfer that runs while kernels do
+	Until     int     // of such: how many kernels come before its end
 	Products  string  // what the compiler's elements of its first product are; "" without products
 	FLOPs     int64   // of its products
 	// Bytes are those of main memory that it needs at least: what it reads, each array once
@@ -43,7 +44,14 @@ func (m *Module) Kernels() []Kernel {
 		for _, i := range c.Instructions {
 			switch i.Opcode {
 			case "parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all", "opt-barrier", "partition-id", "replica-id",
-				"copy-done", "async-done", "async-update":
+				"async-update":
+				continue
+			case "copy-done", "async-done", "slice-done":
+				for n := range all {
+					if len(i.Operands) > 0 && all[n].Name == i.Operands[0] {
+						all[n].Until = len(all)
+					}
+				}
 				continue
 			case "while", "conditional", "call":
 				for n, id := range i.computations {

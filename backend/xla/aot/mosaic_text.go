@@ -46,19 +46,18 @@ func integers(list, by string) (all []int) {
 // the program around it has them. The error says what is not read: of operands that a kernel
 // copies itself, and of blocks that data chooses.
 func readMosaic(text string, arrays [][]int64, outputs int) (*mosaicText, error) {
-	head, rest, ok := strings.Cut(text, "iteration_bounds")
-	at := strings.LastIndex(head, "func.func @")
-	if !ok || at < 0 {
-		return nil, fmt.Errorf("a kernel without a grid")
+	at := strings.Index(text, "func.func @")
+	if at < 0 {
+		return nil, fmt.Errorf("a kernel without a function")
 	}
-	line, body, _ := strings.Cut(head[at:]+"iteration_bounds"+rest, "\n")
+	line, body, _ := strings.Cut(text[at:], "\n")
 	body, transforms, _ := strings.Cut(body, "\n  }\n")
 	m := &mosaicText{program: &tile.Program{Name: "foreign"}}
 	values := map[string]any{} // tile.IndexExpr, tile.Cond; what is not known is not in it
 	semantics := mosaicSemantics.FindAllStringSubmatch(line, -1)
 	bounds := mosaicBounds.FindStringSubmatch(line)
-	if bounds == nil {
-		return nil, fmt.Errorf("a kernel whose grid is not understood")
+	if bounds == nil { // no grid
+		bounds = []string{"", ""}
 	}
 	for i, n := range integers(bounds[1], ",") {
 		a := &tile.Axis{Name: fmt.Sprint("i", i), Size: n, Semantics: tile.Arbitrary}
@@ -85,6 +84,15 @@ func readMosaic(text string, arrays [][]int64, outputs int) (*mosaicText, error)
 	}
 	windows := mosaicWindow.FindAllStringSubmatch(line, -1)
 	operands := arguments[len(m.program.Grid):]
+	if bounds[1] == "" && len(arrays) <= len(operands) {
+		for i, a := range arrays { // whole
+			whole := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(a)), ", "), "[]")
+			if !strings.Contains(operands[i][2], "memory_space<vmem>") {
+				whole = ""
+			}
+			windows = append(windows, []string{"", "", whole})
+		}
+	}
 	if len(windows) == 0 || prefetch+len(windows) != len(arrays) || len(arrays) > len(operands) {
 		return nil, fmt.Errorf("a kernel that copies operands itself")
 	}
@@ -101,8 +109,13 @@ func readMosaic(text string, arrays [][]int64, outputs int) (*mosaicText, error)
 		for _, n := range arrays[prefetch+i] {
 			r.Array = append(r.Array, int(n))
 		}
-		if r.Index, err = mosaicTransform(transforms, w[1], grid, len(r.Array)); err != nil || len(r.Block) != len(r.Array) {
+		if r.Index = slices.Repeat([]tile.IndexExpr{tile.Const(0)}, len(r.Array)); len(grid) == 0 {
+			err = nil
+		} else if r.Index, err = mosaicTransform(transforms, w[1], grid, len(r.Array)); err != nil {
 			return nil, fmt.Errorf("a kernel whose blocks are not understood: %w", err)
+		}
+		if len(r.Block) != len(r.Array) {
+			return nil, fmt.Errorf("a kernel that copies operands itself")
 		}
 		m.program.Refs = append(m.program.Refs, r)
 	}

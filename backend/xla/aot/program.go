@@ -46,6 +46,8 @@ type call struct {
 	Bundles, Trips      int
 	VMEM                int64
 	Ahead               bool // a transfer that runs while kernels do
+	At, Until           int  // where it stands among the instructions, and where a transfer has to be done
+	Times               int  // that a launch runs it
 	Likely, Least, Most model.Work
 	Unsupported         string // why no more is known than the least
 	Note                string // what makes its band wide
@@ -57,6 +59,7 @@ type Kernel struct {
 	Products    string // dtype of the factors of its first product; "" without products
 	Bundles     int    // of its schedule
 	Trips       int    // of the loop over its grid, 0 without
+	Times       int    // that a launch runs it
 	VMEM        int64  // bytes that it takes for itself
 	LeastBytes  int64  // of main memory that it cannot do without
 	Unsupported string // why its time is unknown: Step then has the least that its bytes take
@@ -82,10 +85,9 @@ func (b *Backend) Program(ctx context.Context, text string, anew bool) ([]Kernel
 		return nil, err
 	}
 	var all []Kernel
-	slack, ahead := 0., model.Work{Steps: 1}
-	for _, c := range outcome.Calls {
+	free := make([]float64, len(outcome.Calls)) // seconds in which a kernel leaves the memory free
+	for n, c := range outcome.Calls {
 		if c.Ahead {
-			ahead.Bytes += c.Likely.Bytes
 			continue
 		}
 		step, err := b.step(c.Name, c.Likely, c.Least, c.Most, c.Products, c.Precision)
@@ -93,23 +95,37 @@ func (b *Backend) Program(ctx context.Context, text string, anew bool) ([]Kernel
 			return nil, err
 		}
 		if c.Unsupported == "" {
-			slack += float64(step.Time.Steps) * max(0, step.Time.Compute-step.Time.Transfer)
+			free[n] = float64(step.Time.Steps) * max(0, step.Time.Compute-step.Time.Transfer)
 		}
-		k := Kernel{Explained{Step: step}, c.Products, c.Bundles, c.Trips, c.VMEM, c.Least.Bytes, c.Unsupported, c.Note}
+		k := Kernel{Explained{Step: step}, c.Products, c.Bundles, c.Trips, c.Times, c.VMEM, c.Least.Bytes, c.Unsupported, c.Note}
 		if i := slices.IndexFunc(schedules, func(s *schedule.Schedule) bool { return s.Kernel == c.Schedule }); i >= 0 {
 			k.Schedule = schedules[i]
 		}
 		all = append(all, k)
 	}
-	if ahead.Bytes > 0 {
-		ahead.FirstBytes = ahead.Bytes
-		step, err := b.step("copies meanwhile", ahead, ahead, ahead, "", "")
+	ahead := Kernel{Explained: Explained{Step: Step{Kernel: "copies meanwhile", Time: model.Time{Limit: model.Memory}}}}
+	for _, c := range outcome.Calls {
+		if !c.Ahead {
+			continue
+		}
+		step, err := b.step(c.Name, c.Likely, c.Likely, c.Likely, "", "")
 		if err != nil {
 			return nil, err
 		}
-		step.Time.Seconds = max(0, step.Time.Seconds-slack)
-		step.Least, step.Time.Edges = 0, step.Time.Seconds
-		all = append(all, Kernel{Explained: Explained{Step: step}, Note: "hidden behind kernels as far as these leave the memory free"})
+		waits := step.Time.Edges
+		for n, k := range outcome.Calls {
+			if k.At > c.At && (k.At < c.Until || c.Until == 0) {
+				hidden := min(waits, free[n])
+				waits, free[n] = waits-hidden, free[n]-hidden
+			}
+		}
+		ahead.Work.Bytes += c.Likely.Bytes
+		ahead.Time.Seconds += waits
+		ahead.Most += step.Most
+	}
+	if ahead.LeastBytes = ahead.Work.Bytes; ahead.LeastBytes > 0 {
+		ahead.Note = "hidden as far as the kernels that run until they are needed leave the memory free"
+		all = append(all, ahead)
 	}
 	return all, nil
 }
@@ -136,8 +152,8 @@ func (b *Backend) calls(m *hlo.Module, schedules []*schedule.Schedule, f *foreig
 		}
 	}
 	var calls []call
-	for _, k := range kernels {
-		c := call{Name: k.Name, Products: k.Products, VMEM: vmemOf(k.Config), Ahead: k.Ahead}
+	for n, k := range kernels {
+		c := call{At: n, Until: k.Until, Name: k.Name, Products: k.Products, VMEM: vmemOf(k.Config), Ahead: k.Ahead}
 		times, ok := f.Times[k.Name]
 		if !ok {
 			times = 1
@@ -168,6 +184,7 @@ func (b *Backend) calls(m *hlo.Module, schedules []*schedule.Schedule, f *foreig
 			w := model.Work{Steps: 1, Bytes: k.Bytes, FirstBytes: k.Bytes, FLOPs: k.FLOPs}
 			c.Likely, c.Least, c.Most = w, w, w
 		}
+		c.Times = times
 		for _, w := range []*model.Work{&c.Likely, &c.Least, &c.Most} {
 			repeat(w, int64(times))
 		}
