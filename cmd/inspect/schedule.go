@@ -115,7 +115,7 @@ func (r report) text(w io.Writer) error {
 // step writes what one grid step takes, part by part.
 func (r report) step(b *strings.Builder, p aot.Explained) {
 	t := p.Time
-	fmt.Fprintf(b, "\n%s: %s", baseName(p.Kernel), cli.Plural(t.Steps, "grid step"))
+	fmt.Fprintf(b, "\n%s: %s", r.short(p.Kernel), cli.Plural(t.Steps, "grid step"))
 	if p.Work.CoreSteps < p.Work.Steps {
 		fmt.Fprintf(b, " on each core, %d in all", p.Work.Steps)
 	}
@@ -284,6 +284,14 @@ func (r report) csv(w io.Writer) error {
 	}
 	t.Flush()
 	return t.Error()
+}
+
+// short is what a kernel is called: of a program of XLA numbers tell kernels apart.
+func (o *options) short(kernel string) string {
+	if o.program != "" {
+		return kernel
+	}
+	return baseName(kernel)
 }
 
 // baseName is a kernel's name without the number that the compiler adds.
