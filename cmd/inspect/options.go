@@ -90,7 +90,7 @@ func parse(args []string) (*options, error) {
 	f.StringVar(&o.mcpu, "mcpu", "", "`PROCESSOR` that --as asm has llvm-mca model, such as znver4 (default this machine's)")
 	f.Int64Var(&o.steps, "steps", 0, "show the first `N` steps (default as the format allows)")
 	f.StringVar(&o.out, "out", "", "write to `FILE`")
-	o.usage = "Usage: go run ./cmd/inspect KERNEL [flags]\n\nShows what a kernel does before it runs. The manual: go doc ./cmd/inspect\n\n" + f.FlagUsages()
+	o.usage = "Usage: go run ./cmd/inspect KERNEL|FILE [flags]\n\nShows what a kernel does before it runs. The manual: go doc ./cmd/inspect\n\n" + f.FlagUsages()
 	if err := cli.Parse(f, args); err != nil {
 		return o, err
 	}

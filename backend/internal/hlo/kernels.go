@@ -11,8 +11,9 @@ type Kernel struct {
 	Arguments []Shape // of its operands
 	Maybe     bool    // in a branch that may not be taken
 	Ahead     bool    // a transfer that runs while kernels do
-	Until     int     // of such: how many kernels come before its end
-	Products  string  // what the compiler's elements of its first product are; "" without products
+	Until     int     // of such: how many of the list come before its end
+	Earlier   bool    // of such: it runs behind the launch before; another that copies the operand does so for the next
+	Products  string  // the dtype of its first product's factors; "" without products
 	FLOPs     int64   // of its products
 	// Bytes are those of main memory that it needs at least: what it reads, each array once
 	// and of slices only what they take, and what it writes.
@@ -56,12 +57,12 @@ func (m *Module) Kernels() []Kernel {
 			case "while", "conditional", "call":
 				for n, id := range i.computations {
 					if i.Opcode != "while" || n == 0 { // the second is the condition
-						walk(m.computation(id), maybe || i.Opcode == "conditional")
+						walk(m.callee(c, id), maybe || i.Opcode == "conditional")
 					}
 				}
 				continue
 			}
-			k := Kernel{Instruction: i, Maybe: maybe}
+			k := Kernel{Instruction: i, Maybe: maybe, Earlier: i.prefetch}
 			if w, ok := windows[i.Name]; ok {
 				k.Windows = &w
 			}
@@ -77,7 +78,7 @@ func (m *Module) Kernels() []Kernel {
 func (m *Module) measure(k *Kernel, c *Computation) {
 	var inner *Computation
 	if k.Opcode == "fusion" && len(k.computations) > 0 {
-		inner = m.computation(k.computations[0])
+		inner = m.callee(c, k.computations[0])
 	}
 	var twin strings.Builder
 	fmt.Fprint(&twin, k.Opcode, k.Target, k.Shape)
@@ -135,11 +136,24 @@ func (m *Module) measure(k *Kernel, c *Computation) {
 	}
 }
 
+// callee is a computation that c calls: it stands before c, or is none.
+func (m *Module) callee(c *Computation, id int64) *Computation {
+	for _, before := range m.Computations {
+		switch {
+		case before == c:
+			return nil
+		case before.id == id:
+			return before
+		}
+	}
+	return nil
+}
+
 // visit goes through an instruction and what it is fused of.
 func (m *Module) visit(c *Computation, i *Instruction, each func(*Computation, *Instruction)) {
 	each(c, i)
 	for _, id := range i.computations {
-		if inner := m.computation(id); inner != nil && i.Opcode == "fusion" {
+		if inner := m.callee(c, id); inner != nil && i.Opcode == "fusion" {
 			for _, i := range inner.Instructions {
 				m.visit(inner, i, each)
 			}
@@ -196,8 +210,8 @@ func (m *Module) taken(c *Computation, parameter int64) (sum int64) {
 			for n, o := range i.Operands {
 				switch {
 				case o != p.Name:
-				case i.Opcode == "fusion" && len(i.computations) > 0 && m.computation(i.computations[0]) != nil:
-					sum += m.taken(m.computation(i.computations[0]), int64(n))
+				case i.Opcode == "fusion" && len(i.computations) > 0 && m.callee(c, i.computations[0]) != nil:
+					sum += m.taken(m.callee(c, i.computations[0]), int64(n))
 				case n == 0 && (i.Opcode == "dynamic-slice" || i.Opcode == "slice" || i.Opcode == "gather"):
 					sum += i.Shape.bytes()
 				case n == 0 && i.Opcode == "dynamic-update-slice":
@@ -213,7 +227,7 @@ func (m *Module) taken(c *Computation, parameter int64) (sum int64) {
 // written are the bytes of main memory that an instruction of c writes, of a slice those alone.
 func (m *Module) written(inner *Computation, i *Instruction, c *Computation) int64 {
 	if inner != nil && len(inner.Instructions) > 0 {
-		if root := inner.Instructions[len(inner.Instructions)-1]; root.Opcode == "dynamic-update-slice" && i.Shape.mainBytes() > 0 {
+		if root := inner.Instructions[len(inner.Instructions)-1]; root.Opcode == "dynamic-update-slice" && len(root.Operands) > 1 && i.Shape.mainBytes() > 0 {
 			return inner.shape(root.Operands[1]).bytes()
 		}
 	}
@@ -276,8 +290,11 @@ type window struct{ size, stride, low, dilation, base int64 }
 
 // positions counts the pairs of an output and a place in the window that meet an input.
 func (w window) positions(out, in int64) (n int64) {
+	const most = 1 << 22
+	if w.size < 1 || out < 1 || out > most/w.size {
+		return max(0, w.size) * max(0, out)
+	}
 	for k := range w.size {
-		// at = o*stride - low + k*dilation runs over one residue of base every few outputs.
 		for o := range out {
 			at := o*w.stride - w.low + k*w.dilation
 			if at >= 0 && at%w.base == 0 && at/w.base < in {
@@ -297,8 +314,6 @@ func readWindow(message []byte) (w window, err error) {
 		return nil
 	})
 	w.base = max(1, w.base)
-	const longest = 1 << 12
-	w.size = min(w.size, longest)
 	return w, err
 }
 

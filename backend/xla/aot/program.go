@@ -151,6 +151,13 @@ func (b *Backend) calls(m *hlo.Module, schedules []*schedule.Schedule, f *foreig
 			twins[k.Twin] = s
 		}
 	}
+	// A transfer for the next launch, which that finds done, hides behind all kernels.
+	between := map[string]bool{}
+	for _, k := range kernels {
+		if k.Earlier && len(k.Operands) > 0 {
+			between[k.Operands[0]] = true
+		}
+	}
 	var calls []call
 	for n, k := range kernels {
 		c := call{At: n, Until: k.Until, Name: k.Name, Products: k.Products, VMEM: vmemOf(k.Config), Ahead: k.Ahead}
@@ -165,6 +172,10 @@ func (b *Backend) calls(m *hlo.Module, schedules []*schedule.Schedule, f *foreig
 		switch {
 		case k.Ahead && k.Opcode != "copy-start" && k.Opcode != "async-start" && k.Opcode != "slice-start":
 			c.Ahead, c.Unsupported = false, k.Opcode+": chips exchange data, which needs --mesh"
+		case k.Earlier:
+			continue
+		case k.Ahead && len(k.Operands) > 0 && between[k.Operands[0]]:
+			c.At, c.Until = -1, 0
 		case k.Ahead:
 		case s != nil:
 			if err := b.read(&c, k, s, f.Texts); err != nil {

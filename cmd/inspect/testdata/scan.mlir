@@ -1,4 +1,4 @@
-module @jit_sc attributes {jax.uses_shape_polymorphism = false, mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+module @jit_scan attributes {jax.uses_shape_polymorphism = false, mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
   func.func public @main(%arg0: tensor<256x256xbf16>, %arg1: tensor<8x256x256xbf16>) -> (tensor<256x256xbf16> {jax.result_info = "result"}) {
     %c = stablehlo.constant dense<1> : tensor<i32>
     %c_0 = stablehlo.constant dense<8> : tensor<i32>

@@ -1,4 +1,4 @@
-module @jit_wl attributes {jax.uses_shape_polymorphism = false, mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+module @jit_loop attributes {jax.uses_shape_polymorphism = false, mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
   func.func public @main(%arg0: tensor<256x256xbf16>) -> (tensor<256x256xbf16> {jax.result_info = "result[0]"}, tensor<f32> {jax.result_info = "result[1]"}) {
     %cst = stablehlo.constant dense<1.000000e+02> : tensor<f32>
     %cst_0 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
