@@ -35,6 +35,9 @@ func (o *options) counts(ctx context.Context, w io.Writer) error {
 		{"at most", fmt.Sprintf("%.1f", c.MinimumIntensity()), "FLOPs per byte, if every array moved once"},
 		{"chip", o.device.Key, ""},
 	}
+	if o.program != "" {
+		rows[3].note = traverse.Bytes(c.BytesMin) + ", what each kernel cannot do without"
+	}
 	if o.kernel != nil {
 		rows = slices.Insert(rows, 1, row{"problem", o.asked, ""}, row{"blocks", o.blocks.String(), o.kernel.Family().BlockForm()})
 	}
