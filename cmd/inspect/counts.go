@@ -1,19 +1,21 @@
 package main
 
 import (
+	"context"
 	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
 
+	"matladder/backend/xla/aot"
 	"matladder/model"
 	"matladder/model/traverse"
 )
 
 // counts writes what one launch costs, and where it stands under the roofline of
 // the device.
-func (o *options) counts(w io.Writer) error {
-	c, err := model.Count(o.programs)
+func (o *options) counts(ctx context.Context, w io.Writer) error {
+	c, err := o.count(ctx)
 	if err != nil {
 		return err
 	}
@@ -32,6 +34,9 @@ func (o *options) counts(w io.Writer) error {
 		{"intensity", fmt.Sprintf("%.1f", c.Intensity()), "FLOPs per byte moved"},
 		{"at most", fmt.Sprintf("%.1f", c.MinimumIntensity()), "FLOPs per byte, if every array moved once"},
 		{"chip", o.device.Key, ""},
+	}
+	if o.program != "" {
+		rows[3].note = traverse.Bytes(c.BytesMin) + ", what each kernel cannot do without"
 	}
 	if o.kernel != nil {
 		rows = slices.Insert(rows, 1, row{"problem", o.asked, ""}, row{"blocks", o.blocks.String(), o.kernel.Family().BlockForm()})
@@ -62,6 +67,25 @@ func (o *options) counts(w io.Writer) error {
 		fmt.Fprintf(w, "%-16s  %s%s\n", r.name, r.value, r.note)
 	}
 	return nil
+}
+
+// count counts a launch: tile programs by themselves, a program of XLA by what the compiler
+// makes of it. Of the latter the bytes at least are those that its kernels cannot do without.
+func (o *options) count(ctx context.Context) (c model.Counts, err error) {
+	if o.program == "" && o.wrong == nil {
+		return model.Count(o.programs)
+	}
+	err = o.kernelsOn(ctx, o.topology, false, func(_ *aot.Backend, list []aot.Kernel) error {
+		for _, k := range list {
+			c.GridSteps += k.Work.Steps
+			c.FLOPs += k.Work.FLOPs
+			c.BytesMoved += k.Work.Bytes
+			c.BytesMin += k.LeastBytes
+			c.FastBytes = max(c.FastBytes, k.VMEM)
+		}
+		return nil
+	})
+	return c, err
 }
 
 // fits compares with the device's fast memory.

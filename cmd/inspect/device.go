@@ -62,7 +62,7 @@ func (o *options) findChip(chip string, given bool) (err error) {
 			return fmt.Errorf("--chip: %w", err)
 		}
 		o.topology = strings.TrimPrefix(o.device.Key, machine.TPU+"_")
-		if _, err := aot.FindTopology(o.topology); (o.as == "schedule" || o.as == "timeline") && err != nil {
+		if _, err := aot.FindTopology(o.topology); (o.as == "schedule" || o.as == "table" || o.as == "timeline") && err != nil {
 			return fmt.Errorf("--as "+o.as+" needs a TPU, and --chip %s is none that libtpu compiles for: %w", chip, err)
 		}
 		return nil

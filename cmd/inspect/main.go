@@ -3,7 +3,7 @@
 //
 // Usage:
 //
-//	go run ./cmd/inspect KERNEL [flags]
+//	go run ./cmd/inspect KERNEL|FILE [flags]
 //
 // KERNEL is a number or name: 5, v5, v5_quant. --sizes is one problem, a square
 // (1024) or m×k×n (512x1024x2048), --dtype that of operand a (float32 if not
@@ -14,9 +14,9 @@
 // is said, and v2 is cut for the programs that it runs at once: 2×2 panels there, others
 // on this machine, which --backend cpu names and bench measures.
 //
-// KERNEL may be a file instead, whose name ends in .json: tile programs that --as json
-// wrote, or someone else. It is checked as a kernel is, and shown in the same ways; where
-// its programs come from does not matter to a backend.
+// KERNEL may be a file instead, and what it holds tells its kind. Tile programs that --as json
+// wrote, or someone else, are checked as a kernel is, and shown in the same ways; where
+// they come from does not matter to a backend.
 //
 //	$ inspect v3 --sizes 300 --as json --out mine.json
 //	mine.json
@@ -85,6 +85,20 @@
 // it, csv the figures.
 //
 //	inspect v5 --dtype bfloat16 --sizes 4096 --blocks 512x1024x1024 --topology v5e --as schedule
+//
+// --as table has one line for each kernel of the launch: time, band, limit, FLOPs, bytes, VMEM,
+// and for each of several chips (--topology v5e,v6e) the sum and which is the fastest.
+//
+// # A program of somebody else's
+//
+// A file may be a StableHLO program: text, MLIR bytecode, or what jax.export serializes. It
+// names no problem, so it is neither run nor verified, but compiled by libtpu and predicted
+// kernel by kernel, kernels of Pallas in it included. It can be shown as table (if nothing is
+// said), schedule, timeline and counts. What is not understood is said to be unsupported, or
+// widens the band with a note. docs/any-kernel.md says what the figures rest on.
+//
+//	inspect model.mlir --topology v5e,v6e,v5p,v7x
+//	inspect model.mlir --topology v6e --as schedule
 //
 // # What a backend makes of it
 //

@@ -33,6 +33,7 @@ var formats = map[string][]string{
 	"mosaic":    {"text"},
 	"stablehlo": {"text"},
 	"schedule":  {"text", "csv", "svg"},
+	"table":     {"text", "csv"},
 
 	"plan":     {"text"},
 	"asm":      {"text"},
@@ -40,7 +41,7 @@ var formats = map[string][]string{
 }
 
 // ways are the keys of formats in the order of the manual.
-var ways = []string{"tile", "json", "counts", "steps", "traverse", "mosaic", "stablehlo", "schedule", "plan", "asm", "timeline"}
+var ways = []string{"tile", "json", "counts", "steps", "traverse", "mosaic", "stablehlo", "schedule", "table", "plan", "asm", "timeline"}
 
 // defaultSteps is how many steps a format shows.
 var defaultSteps = map[string]int64{"text": 20, "csv": math.MaxInt64, "json": 2000, "gif": 300, "html": 2000}
@@ -61,12 +62,16 @@ type options struct {
 	steps    int64
 	out      string
 	usage    string
+	program  string // StableHLO of a file; "" for tile programs
+	wrong    error  // what is wrong with a file that is to be StableHLO
 	topology string // of the chip to compile for; "" for the chip's own
-	variant  string // of the kernel
-	threads  int    // of this machine; 0 for one a core
-	mcpu     string // that llvm-mca is to model; "" for this machine's
-	where    *deviceflag.Flags
-	open     *registry.Device // what --backend names; nil where a chip is looked up
+	// topologies are those of --as table.
+	topologies []string
+	variant    string // of the kernel
+	threads    int    // of this machine; 0 for one a core
+	mcpu       string // that llvm-mca is to model; "" for this machine's
+	where      *deviceflag.Flags
+	open       *registry.Device // what --backend names; nil where a chip is looked up
 }
 
 func parse(args []string) (*options, error) {
@@ -85,7 +90,7 @@ func parse(args []string) (*options, error) {
 	f.StringVar(&o.mcpu, "mcpu", "", "`PROCESSOR` that --as asm has llvm-mca model, such as znver4 (default this machine's)")
 	f.Int64Var(&o.steps, "steps", 0, "show the first `N` steps (default as the format allows)")
 	f.StringVar(&o.out, "out", "", "write to `FILE`")
-	o.usage = "Usage: go run ./cmd/inspect KERNEL [flags]\n\nShows what a kernel does before it runs. The manual: go doc ./cmd/inspect\n\n" + f.FlagUsages()
+	o.usage = "Usage: go run ./cmd/inspect KERNEL|FILE [flags]\n\nShows what a kernel does before it runs. The manual: go doc ./cmd/inspect\n\n" + f.FlagUsages()
 	if err := cli.Parse(f, args); err != nil {
 		return o, err
 	}
@@ -95,12 +100,18 @@ func parse(args []string) (*options, error) {
 	if f.NArg() != 1 {
 		return o, cli.Misuse(f, "want one kernel or file, as in inspect v5; have %d", f.NArg())
 	}
+	if isFile(f.Arg(0)) {
+		o.fileKind(f, f.Arg(0))
+	}
+	foreign := o.program != "" || o.wrong != nil
 	if o.as == builtin.CPU { // the plan of this machine's backend has that name too
 		o.as = "plan"
 	}
 	switch known, ok := formats[o.as]; {
 	case !ok:
 		return o, fmt.Errorf("--as: unknown %q, known are %s", o.as, strings.Join(ways, ", "))
+	case foreign && !slices.Contains(programWays, o.as):
+		return o, fmt.Errorf("--as: %s is no tile program, and can be shown as %s", f.Arg(0), strings.Join(programWays, ", "))
 	case !slices.Contains(known, o.format):
 		return o, fmt.Errorf("--format: --as %s has no %q, only %s", o.as, o.format, strings.Join(known, ", "))
 	case o.mcpu != "" && o.as != "asm":
@@ -116,10 +127,25 @@ func parse(args []string) (*options, error) {
 	case o.steps > 20*defaultSteps["html"] && slices.Contains([]string{"gif", "html", "json"}, o.format):
 		return o, fmt.Errorf("--steps = %d: at most %d in %s", o.steps, 20*defaultSteps["html"], o.format)
 	}
-	if err := o.findDevice(f, chip); err != nil {
+	if o.as == "table" {
+		o.topologies = strings.Split(o.where.Topology, ",")
+		for _, o.where.Topology = range slices.Backward(o.topologies) { // the first is o.topology
+			if err := o.findDevice(f, chip); err != nil {
+				return o, err
+			}
+		}
+		if o.topologies[0] == "" {
+			o.topologies[0] = o.topology
+		}
+	} else if err := o.findDevice(f, chip); err != nil {
 		return o, err
 	}
-	if strings.HasSuffix(f.Arg(0), programFile) {
+	switch {
+	case foreign && o.open != nil:
+		return o, fmt.Errorf("--as %s of %s is predicted for a TPU: name one by --topology", o.as, f.Arg(0))
+	case foreign:
+		return o, refuse(f, f.Arg(0))
+	case isFile(f.Arg(0)):
 		return o, o.read(f, f.Arg(0))
 	}
 	return o, o.build(f, sizes, dtype, blocks)

@@ -45,6 +45,20 @@ const compileLimit = 5 * time.Minute
 // explain compiles the kernel for a TPU that need not be there, and hands on what the
 // compiler made of it.
 func (o *options) explain(ctx context.Context, use func(*aot.Backend, []aot.Explained) error) (err error) {
+	if o.program != "" || o.wrong != nil {
+		return o.kernelsOn(ctx, o.topology, true, func(b *aot.Backend, list []aot.Kernel) error {
+			var parts []aot.Explained
+			for _, k := range list {
+				if k.Schedule != nil && k.Unsupported == "" {
+					parts = append(parts, k.Explained)
+				}
+			}
+			if len(parts) == 0 {
+				return fmt.Errorf("%s: the compiler tells no schedule of its kernels", o.name)
+			}
+			return use(b, parts)
+		})
+	}
 	b, err := aot.OpenBackend(aot.BackendOptions{Topology: o.topology, Options: aot.Options{Limit: compileLimit}})
 	if err != nil {
 		return err
@@ -101,7 +115,7 @@ func (r report) text(w io.Writer) error {
 // step writes what one grid step takes, part by part.
 func (r report) step(b *strings.Builder, p aot.Explained) {
 	t := p.Time
-	fmt.Fprintf(b, "\n%s: %s", baseName(p.Kernel), cli.Plural(t.Steps, "grid step"))
+	fmt.Fprintf(b, "\n%s: %s", r.short(p.Kernel), cli.Plural(t.Steps, "grid step"))
 	if p.Work.CoreSteps < p.Work.Steps {
 		fmt.Fprintf(b, " on each core, %d in all", p.Work.Steps)
 	}
@@ -270,6 +284,14 @@ func (r report) csv(w io.Writer) error {
 	}
 	t.Flush()
 	return t.Error()
+}
+
+// short is what a kernel is called: of a program of XLA numbers tell kernels apart.
+func (o *options) short(kernel string) string {
+	if o.program != "" {
+		return kernel
+	}
+	return baseName(kernel)
 }
 
 // baseName is a kernel's name without the number that the compiler adds.

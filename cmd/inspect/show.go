@@ -51,11 +51,13 @@ func (o *options) write(ctx context.Context, w io.Writer) error {
 	case o.as == "json":
 		return tile.WritePrograms(w, o.programs)
 	case o.as == "counts":
-		return o.counts(w)
+		return o.counts(ctx, w)
 	case o.as == "mosaic" || o.as == "stablehlo":
 		return o.lowered(w)
 	case o.as == "schedule":
 		return o.schedule(ctx, w)
+	case o.as == "table":
+		return o.table(ctx, w)
 	case o.as == "plan":
 		return o.plan(ctx, w)
 	case o.as == "asm":

@@ -43,10 +43,8 @@ const (
 
 // read reads the programs of a file, as --as json writes them, and makes it the subject.
 func (o *options) read(f *pflag.FlagSet, path string) error {
-	for _, name := range []string{"sizes", "dtype", "variant", "blocks"} {
-		if f.Changed(name) {
-			return fmt.Errorf("--%s is for a kernel: the programs of %s have sizes and dtypes of their own", name, path)
-		}
+	if err := refuse(f, path); err != nil {
+		return err
 	}
 	text, err := files.ReadRegular(path, largestFile)
 	if err != nil {
@@ -69,6 +67,16 @@ func (o *options) read(f *pflag.FlagSet, path string) error {
 	}
 	if in := o.programs[0].RefsOf(tile.In); o.dtype == tile.InvalidDtype && len(in) > 0 {
 		o.dtype = in[0].Dtype
+	}
+	return nil
+}
+
+// refuse refuses flags that say what a file says.
+func refuse(f *pflag.FlagSet, path string) error {
+	for _, name := range []string{"sizes", "dtype", "variant", "blocks"} {
+		if f.Changed(name) {
+			return fmt.Errorf("--%s is for a kernel: the programs of %s have sizes and dtypes of their own", name, path)
+		}
 	}
 	return nil
 }

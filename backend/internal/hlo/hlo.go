@@ -45,8 +45,9 @@ type Instruction struct {
 	id           int64
 	operands     []int64
 	computations []int64
-	parameter    int64 // which, of a parameter
-	prefetch     bool  // a copy that runs behind the launch before
+	parameter    int64      // which, of a parameter
+	dims         dimensions // of a product
+	prefetch     bool       // a copy that runs behind the launch before
 }
 
 // Shape is an array, or a tuple of shapes.

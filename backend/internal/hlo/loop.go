@@ -35,3 +35,14 @@ func (s Shape) Arrays() []Shape {
 	}
 	return arrays
 }
+
+// Leaves lists the arrays in a shape, scalars included.
+func (s Shape) Leaves() (all []Shape) {
+	if s.Tuple == nil {
+		return []Shape{s}
+	}
+	for _, part := range s.Tuple {
+		all = append(all, part.Leaves()...)
+	}
+	return all
+}

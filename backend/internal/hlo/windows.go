@@ -17,8 +17,12 @@ type Windows struct {
 
 // Windows lists the products of the program itself of which libtpu notes all of that.
 func (m *Module) Windows() []Windows {
+	return windowsOf(m.Entry)
+}
+
+func windowsOf(c *Computation) []Windows {
 	all := []Windows{}
-	for _, i := range m.Entry.Instructions {
+	for _, i := range c.Instructions {
 		var note struct {
 			Config *struct {
 				Left   []string `json:"input_window_bounds"`

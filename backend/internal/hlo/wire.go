@@ -25,7 +25,8 @@ const (
 	meshAxis               = 1
 	axisSize, axisIndex    = 2, 1
 
-	instructionParameter, instructionPrefetch = 9, 80
+	instructionParameter, instructionPrefetch                 = 9, 80
+	instructionWindow, instructionConvolution, instructionDot = 15, 16, 30
 
 	groupIDs = 1
 
@@ -201,6 +202,8 @@ func readInstruction(message []byte) (*Instruction, error) {
 			i.parameter = value
 		case instructionPrefetch:
 			i.prefetch = true
+		case instructionWindow, instructionConvolution, instructionDot:
+			err = i.dims.read(number, data)
 		case instructionConfig:
 			i.Config = string(data)
 		case instructionCalls:

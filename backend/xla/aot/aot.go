@@ -31,6 +31,9 @@ type Options struct {
 	// takes a folder of temporary files, a few MB while a program is compiled.
 	Schedules bool
 	Optimized bool // has the program read as the compiler left it
+	// Foreign has more read of programs that are not this project's: the text of kernels
+	// that they bring along. What cannot be read is told kernel by kernel.
+	Foreign bool
 
 	maker maker // libtpu if zero
 }
@@ -41,7 +44,7 @@ type maker struct {
 	env      func(o Options, dump string) []string
 	classify func(code int, message string) error
 	// read reads what a compilation left in a folder into what is said of it.
-	read func(ctx context.Context, dump string, into *Compiled) error
+	read func(ctx context.Context, o Options, dump string, into *Compiled) error
 }
 
 // environment is what libtpu needs where there is no TPU: not to wait for a
@@ -57,14 +60,17 @@ var libtpuMaker = maker{
 	name: libtpu.Name,
 	env: func(o Options, dump string) []string {
 		env := slices.Clone(environment)
-		if flags := strings.TrimSpace(o.Flags + " " + dumpFlagsOf(dump)); flags != "" {
+		if flags := strings.TrimSpace(o.Flags + " " + dumpFlagsOf(dump, o.Foreign)); flags != "" {
 			env = append(env, "LIBTPU_INIT_ARGS="+flags)
 		}
 		return env
 	},
 	classify: libtpu.Classify,
-	read: func(_ context.Context, dump string, into *Compiled) (err error) {
-		into.Schedules, err = schedules(dump)
+	read: func(_ context.Context, o Options, dump string, into *Compiled) (err error) {
+		if o.Foreign {
+			into.foreign = &foreign{}
+		}
+		into.Schedules, err = schedules(dump, into.foreign)
 		return err
 	},
 }
@@ -107,6 +113,8 @@ type Compiled struct {
 	// backend/internal/hlo), with Options.Optimized.
 	Optimized []byte
 	Format    string
+
+	foreign *foreign // with Options.Foreign
 }
 
 // CompileError is a program that the compiler takes for wrong.
@@ -237,7 +245,7 @@ func (c *Compiler) compile(ctx context.Context, r request) (*Compiled, error) {
 		Cost: got.Cost, Optimized: got.Optimized, Format: got.Format,
 	}
 	if s.dump != "" && r.Partitions == 0 { // schedules of collectives are not read
-		if err := c.options.maker.read(limited, s.dump, compiled); err != nil {
+		if err := c.options.maker.read(limited, c.options, s.dump, compiled); err != nil {
 			return nil, err
 		}
 	}

@@ -39,6 +39,8 @@ type outcome struct {
 	// they were read.
 	Windows []hlo.Windows
 
+	Calls []call `json:",omitempty"` // of a program of somebody else's that compiles
+
 	Spread  *spread     `json:",omitempty"` // of a program for a pod that compiles
 	Kernels []GPUKernel `json:",omitempty"` // of a program that compiles for a GPU
 }

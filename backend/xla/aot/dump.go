@@ -26,11 +26,15 @@ func (c *Compiler) dumpFolder(slot int) string {
 }
 
 // dumpFlagsOf are what a child that dumps to a folder is started with.
-func dumpFlagsOf(dump string) string {
+func dumpFlagsOf(dump string, foreign bool) string {
 	if dump == "" {
 		return ""
 	}
-	return fmt.Sprintf(dumpFlags, dump)
+	flags := fmt.Sprintf(dumpFlags, dump)
+	if foreign {
+		flags += " --xla_mosaic_dump_to=" + dump
+	}
+	return flags
 }
 
 // empty takes away what the last compilation left.
@@ -49,13 +53,16 @@ func (s *slot) empty() error {
 }
 
 // schedules reads what the last compilation left in a folder.
-func schedules(folder string) ([]*schedule.Schedule, error) {
+func schedules(folder string, foreign *foreign) ([]*schedule.Schedule, error) {
 	dump := os.DirFS(folder)
 	names, err := schedule.Kernels(dump)
 	if err != nil {
 		return nil, err
 	}
 	repeats, err := schedule.Repeats(dump)
+	if foreign != nil && repeats != nil {
+		*foreign, err = foreignOf(dump, repeats, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: how often the compiler runs its kernels cannot be told: %w", backend.ErrUnsupported, err)
 	}
@@ -64,6 +71,10 @@ func schedules(folder string) ([]*schedule.Schedule, error) {
 		one, err := schedule.Read(dump, name)
 		if format := (*schedule.FormatError)(nil); strings.HasPrefix(name, "custom-call") && errors.As(err, &format) && format.Line == 0 {
 			continue // room that is set aside: nothing runs, and nothing is counted
+		}
+		if err != nil && foreign != nil {
+			foreign.Unread[name] = err.Error()
+			continue
 		}
 		if err != nil && strings.HasPrefix(name, "copy") {
 			// Rows that are no whole tiles: an operand is laid out anew beforehand.

@@ -159,7 +159,7 @@ type gpuTools struct {
 }
 
 // read reads the dump of a compilation for a GPU.
-func (t gpuTools) read(ctx context.Context, dump string, into *Compiled) error {
+func (t gpuTools) read(ctx context.Context, _ Options, dump string, into *Compiled) error {
 	sequence, err := os.ReadFile(only(dump, "*thunk_sequence.txt"))
 	if err != nil {
 		return errors.New("the compiler left no list of launches")

@@ -56,9 +56,10 @@ func (b *Backend) steps(ctx context.Context, programs []*tile.Program, params ba
 			dtype, precision = product(p)
 		}
 	}
-	outcome, err := b.compile(ctx, launch.Module(), optionsOf(params), anew, func(all []*schedule.Schedule) ([]part, error) {
-		schedules = all
-		return partsOf(all, kernels, b.device.Cores)
+	outcome, err := b.compile(ctx, launch.Module(), optionsOf(params), anew, func(c *Compiled, _ *hlo.Module, o *outcome) (err error) {
+		schedules = c.Schedules
+		o.Parts, err = partsOf(c.Schedules, kernels, b.device.Cores)
+		return err
 	})
 	if err != nil {
 		return nil, nil, err
@@ -104,7 +105,10 @@ func (b *Backend) PredictBaseline(ctx context.Context, spec backend.ProblemSpec)
 	if err != nil {
 		return backend.Prediction{}, fmt.Errorf("aot: %w", err)
 	}
-	read := func(all []*schedule.Schedule) ([]part, error) { return partsOf(all, nil, b.device.Cores) }
+	read := func(c *Compiled, _ *hlo.Module, o *outcome) (err error) {
+		o.Parts, err = partsOf(c.Schedules, nil, b.device.Cores)
+		return err
+	}
 	outcome, err := b.compile(ctx, launch.Once(), limit, false, read)
 	if err == nil && outcome.Windows == nil { // kept before they were read
 		outcome, err = b.compile(ctx, launch.Once(), limit, true, read)
@@ -153,8 +157,13 @@ func (b *Backend) PredictBaseline(ctx context.Context, spec backend.ProblemSpec)
 
 // compile asks libtpu, or the cache, what kernels a program becomes under options;
 // anew, the cache is only asked whether it becomes none.
-func (b *Backend) compile(ctx context.Context, program string, options hlo.Options, anew bool, read func([]*schedule.Schedule) ([]part, error)) (outcome, error) {
-	file := b.cache.file(b.topology.Libtpu, program, options)
+func (b *Backend) compile(ctx context.Context, program string, options hlo.Options, anew bool, read func(*Compiled, *hlo.Module, *outcome) error) (outcome, error) {
+	return b.compileAs(ctx, "", program, options, anew, read)
+}
+
+// compileAs is compile with what is kept under a kind of its own.
+func (b *Backend) compileAs(ctx context.Context, kind, program string, options hlo.Options, anew bool, read func(*Compiled, *hlo.Module, *outcome) error) (outcome, error) {
+	file := b.cache.file(kind+b.topology.Libtpu, program, options)
 	if o, ok := b.cache.read(file); ok && (!anew || o.Status != compiles) {
 		return o, b.compiler.options.maker.err(o)
 	}
@@ -164,14 +173,14 @@ func (b *Backend) compile(ctx context.Context, program string, options hlo.Optio
 		return outcome{}, err
 	}
 	o := outcome{Status: compiles}
-	if o.Parts, err = read(compiled.Schedules); errors.Is(err, schedule.ErrTrips) {
-		return o, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
-	} else if err != nil {
-		return o, fmt.Errorf("schedule: %w", err)
-	}
 	optimized, err := hlo.Read(compiled.Format, compiled.Optimized)
 	if err != nil {
 		return o, fmt.Errorf("what libtpu made of the program: %w", err)
+	}
+	if err = read(compiled, optimized, &o); errors.Is(err, schedule.ErrTrips) {
+		return o, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
+	} else if err != nil {
+		return o, fmt.Errorf("schedule: %w", err)
 	}
 	o.Residents, o.Windows = optimized.Residents(), optimized.Windows()
 	b.cache.write(file, o)
@@ -271,20 +280,31 @@ func (b *Backend) multiplies(w *model.Work, p problem.Problem, kernel part, ahea
 // times puts the step model's figures to kernels. The one of matrix products has
 // the dtype's peak to respect.
 func (b *Backend) times(parts []part, works []model.Work, dtype, precision string) ([]Step, error) {
-	dtype = peakOf(b.device, dtype)
-	slow, fast := b.device.Extremes()
 	steps := make([]Step, len(parts))
 	for i, p := range parts {
-		var of [3]model.Time
-		for n, d := range []machine.Device{b.device, fast, slow} {
-			var err error
-			if of[n], err = works[i].On(d, dtype, precision); err != nil {
-				return nil, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
-			}
+		var err error
+		if steps[i], err = b.step(p.Kernel, works[i], works[i], works[i], dtype, precision); err != nil {
+			return nil, err
 		}
-		steps[i] = Step{p.Kernel, works[i], of[0], of[1].Seconds, of[2].Seconds}
 	}
 	return steps, nil
+}
+
+// step is one kernel by the likely work, and by the least and the most that it may be.
+func (b *Backend) step(kernel string, likely, least, most model.Work, dtype, precision string) (Step, error) {
+	dtype = peakOf(b.device, dtype)
+	slow, fast := b.device.Extremes()
+	var of [3]model.Time
+	for n, x := range []struct {
+		model.Work
+		machine.Device
+	}{{likely, b.device}, {least, fast}, {most, slow}} {
+		var err error
+		if of[n], err = x.Work.On(x.Device, dtype, precision); err != nil {
+			return Step{}, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
+		}
+	}
+	return Step{kernel, likely, of[0], of[1].Seconds, of[2].Seconds}, nil
 }
 
 // peakOf is the dtype whose peak bounds products of dtype. A chip without a figure

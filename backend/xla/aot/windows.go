@@ -60,15 +60,7 @@ func movedBy(p problem.Problem, w hlo.Windows, at [2]place) (moved, bool) {
 		}
 		block[i], whole[i] = a.dtype.Bytes(rows*cols), a.dtype.Bytes(int64(a.rows)*int64(a.cols))
 	}
-	// Where k is whole, one factor's block stays for all blocks of the other: which, nobody
-	// tells, so the one that makes less is taken.
-	orders := [][2]int64{{n, mm}}
-	switch {
-	case k == 1 && (n == 1 || mm == 1):
-		orders = [][2]int64{{1, 1}}
-	case k == 1:
-		orders = [][2]int64{{n, 1}, {1, mm}}
-	}
+	orders := orders(w)
 	best := moved{}
 	for i, times := range orders {
 		var total, beside moved
@@ -90,4 +82,18 @@ func movedBy(p problem.Problem, w hlo.Windows, at [2]place) (moved, bool) {
 		}
 	}
 	return best, true
+}
+
+// orders are the ways in which blocks of a product may follow each other: how often each factor is read in it.
+// Where k is whole, one factor's block stays for all blocks of the other: which, nobody tells,
+// so the one that makes less is to be taken.
+func orders(w hlo.Windows) [][2]int64 {
+	switch n, m, k := w.Blocks[0], w.Blocks[1], w.Blocks[2]; {
+	case k == 1 && (n == 1 || m == 1):
+		return [][2]int64{{1, 1}}
+	case k == 1:
+		return [][2]int64{{n, 1}, {1, m}}
+	default:
+		return [][2]int64{{n, m}}
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"matladder/backend/internal/hlo"
-	"matladder/backend/xla/aot/schedule"
 	"matladder/lower/stablehlo"
 	"matladder/problem"
 	"matladder/tile"
@@ -59,8 +58,9 @@ func TestWindows(t *testing.T) {
 		if err := b.aim(top.Name); err != nil {
 			t.Fatal(err)
 		}
-		o, err := b.compile(t.Context(), launch.Once(), nil, false, func(all []*schedule.Schedule) ([]part, error) {
-			return partsOf(all, nil, b.device.Cores)
+		o, err := b.compile(t.Context(), launch.Once(), nil, false, func(c *Compiled, _ *hlo.Module, o *outcome) (err error) {
+			o.Parts, err = partsOf(c.Schedules, nil, b.device.Cores)
+			return err
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"regexp"
@@ -14,13 +15,14 @@ const programEnd = "-TLP-hlo.txt"
 // Repeats says how often a launch runs kernels that the compiler put into loops of its
 // own, as it does with the rows of an attention; the others, which run once, are left out.
 // A dump without the program around its kernels has no such loops. The error is for a loop
-// that does not count from 0 to a number.
+// that does not count from 0 to a number; the map is right beside it, with 0 for what such a
+// loop runs.
 func Repeats(dump fs.FS) (map[string]int, error) {
 	entries, err := fs.ReadDir(dump, ".")
 	if err != nil {
 		return nil, fmt.Errorf("schedule dump: %w", err)
 	}
-	times := map[string]int{}
+	times, unknown := map[string]int{}, error(nil)
 	for _, e := range entries {
 		if !strings.HasSuffix(e.Name(), programEnd) {
 			continue
@@ -30,11 +32,11 @@ func Repeats(dump fs.FS) (map[string]int, error) {
 			return nil, fmt.Errorf("schedule dump: %w", err)
 		}
 		p := readProgram(string(text))
-		if err := p.count(p.entry, 1, times); err != nil {
-			return nil, &FormatError{File: e.Name(), Want: err.Error()}
+		if counted := p.count(p.entry, 1, times); counted != nil {
+			unknown = &FormatError{File: e.Name(), Want: counted.Error()}
 		}
 	}
-	return times, nil
+	return times, unknown
 }
 
 // program is the HLO around kernels: for each computation the instructions that it names
@@ -42,20 +44,27 @@ func Repeats(dump fs.FS) (map[string]int, error) {
 type program struct {
 	entry string
 	names map[string][]string    // by computation
-	loops map[string][][2]string // likewise: condition and body
+	loops map[string][][3]string // likewise: condition, body, and what is carried in
 	trips map[string]int         // of computations that are such a condition
+	tests map[string]string      // of these: the number of what they compare, among what is carried
+	means map[string]meaning     // of instructions, by computation and name
 }
+
+// meaning is an instruction that a loop's counter may go through.
+type meaning struct{ opcode, operands, index string }
 
 var (
 	computationForm = regexp.MustCompile(`^(ENTRY )?%(\S+) \(.*\{$`)
 	instructionForm = regexp.MustCompile(`^\s+(?:ROOT )?%(\S+) = `)
-	whileForm       = regexp.MustCompile(` while\(.*condition=%([^,\s]+), body=%([^,\s]+)`)
-	constantForm    = regexp.MustCompile(`^\s+%(\S+) = s32\[\] constant\((\d+)\)`)
-	compareForm     = regexp.MustCompile(`^\s+ROOT .* compare\(%\S+, %([^)]+)\), direction=LT`)
+	meaningForm     = regexp.MustCompile(`^\s+(ROOT )?%(\S+) = .*? (copy|tuple|add|get-tuple-element|constant|fusion|parameter)\((.*?)\)(?:, index=(\d+))?`)
+	whileForm       = regexp.MustCompile(` while\(%([^)]*)\).*condition=%([^,\s]+), body=%([^,\s]+)`)
+	constantForm    = regexp.MustCompile(`^\s+%(\S+) = s32\[\](?:\{\S*\})? constant\((\d+)\)`)
+	compareForm     = regexp.MustCompile(`^\s+ROOT .* compare\(%(\S+), %([^)]+)\), direction=LT`)
 )
 
 func readProgram(text string) *program {
-	p := &program{names: map[string][]string{}, loops: map[string][][2]string{}, trips: map[string]int{}}
+	p := &program{names: map[string][]string{}, loops: map[string][][3]string{}, trips: map[string]int{},
+		tests: map[string]string{}, means: map[string]meaning{}}
 	current, constants := "", map[string]int{}
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
@@ -69,15 +78,21 @@ func readProgram(text string) *program {
 		if m := instructionForm.FindStringSubmatch(line); m != nil {
 			p.names[current] = append(p.names[current], m[1])
 		}
+		if m := meaningForm.FindStringSubmatch(line); m != nil {
+			p.means[current+" "+m[2]] = meaning{m[3], m[4], m[5]}
+			if m[1] != "" {
+				p.means[current] = p.means[current+" "+m[2]]
+			}
+		}
 		if m := whileForm.FindStringSubmatch(line); m != nil {
-			p.loops[current] = append(p.loops[current], [2]string{m[1], m[2]})
+			p.loops[current] = append(p.loops[current], [3]string{m[2], m[3], m[1]})
 		}
 		if m := constantForm.FindStringSubmatch(line); m != nil {
 			constants[m[1]], _ = strconv.Atoi(m[2]) // of digits alone
 		}
 		if m := compareForm.FindStringSubmatch(line); m != nil {
-			if n, ok := constants[m[1]]; ok {
-				p.trips[current] = n
+			if n, ok := constants[m[2]]; ok {
+				p.trips[current], p.tests[current] = n, p.means[current+" "+m[1]].index
 			}
 		}
 	}
@@ -87,19 +102,52 @@ func readProgram(text string) *program {
 // count adds the kernels of a computation that runs so often.
 func (p *program) count(computation string, runs int, times map[string]int) error {
 	const most = 1 << 20
-	if runs > 1 {
+	if runs != 1 {
 		for _, name := range p.names[computation] {
 			times[name] = runs
 		}
 	}
+	var unknown error
 	for _, loop := range p.loops[computation] {
 		trips := p.trips[loop[0]]
-		if trips < 1 || runs*trips > most || loop[1] == computation {
-			return fmt.Errorf("loop %s does not count from 0 to a number", loop[1])
+		if loop[1] == computation {
+			return fmt.Errorf("loop %s runs itself", loop[1])
 		}
-		if err := p.count(loop[1], runs*trips, times); err != nil {
-			return err
+		if trips < 1 || runs*trips > most || !p.counts(computation, loop) {
+			trips, unknown = 0, fmt.Errorf("loop %s does not count from 0 to a number", loop[1])
 		}
+		unknown = cmp.Or(p.count(loop[1], runs*trips, times), unknown)
 	}
-	return nil
+	return unknown
+}
+
+// counts reports whether a loop's counter begins at 0 and grows by 1, as far as it can be followed: a
+// shortened text is believed, a counter that is something else is not.
+func (p *program) counts(around string, loop [3]string) bool {
+	// carried is what a tuple of a computation holds where the condition looks, behind copies.
+	carried := func(in, tuple string) meaning {
+		m := p.means[strings.TrimSpace(in+" "+tuple)]
+		n, err := strconv.Atoi(p.tests[loop[0]])
+		of := strings.Split(m.operands, ", ")
+		if err != nil || m.opcode != "tuple" || n >= len(of) {
+			return meaning{}
+		}
+		for m = p.means[in+" "+strings.TrimPrefix(of[n], "%")]; m.opcode == "copy"; {
+			m = p.means[in+" "+strings.TrimPrefix(m.operands, "%")]
+		}
+		return m
+	}
+	begin, next := carried(around, loop[2]), carried(loop[1], "")
+	if begin.opcode != "" && (begin.opcode != "constant" || begin.operands != "0") {
+		return false
+	}
+	if next.opcode == "add" {
+		for _, o := range strings.Split(next.operands, ", ") {
+			if c := p.means[loop[1]+" "+strings.TrimPrefix(o, "%")]; c.opcode == "constant" {
+				return c.operands == "1"
+			}
+		}
+		return false
+	}
+	return next.opcode == ""
 }

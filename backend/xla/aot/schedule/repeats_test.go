@@ -40,8 +40,24 @@ func TestRepeats(t *testing.T) {
 	if got, err := Repeats(fstest.MapFS{}); err != nil || len(got) > 0 {
 		t.Errorf("of no program: %v, %v", got, err)
 	}
+	// A counter that begins or goes on in another way is not believed, nor a bound that is data.
+	const begins = "\n  %tuple.20 = (s32[]{:T(128)}, bf16[8]) tuple(%copy.3, %x)\n  %while"
+	const steps = "%add = s32[]{:T(128)} add(%n, %one)\n  ROOT %tuple.17"
+	loop := func(first, step string) string {
+		text := strings.Replace(looped, "  %copy.3", "  %constant.36 = s32[]{:T(128)} "+first+"\n  %copy.3", 1)
+		text = strings.Replace(text, "\n  %while", begins, 1)
+		return strings.Replace(text, "ROOT %tuple.17", "%one = s32[] constant("+step+")\n  "+steps, 1)
+	}
+	for text, counts := range map[string]bool{
+		loop("constant(0)", "1"): true, loop("constant(3)", "1"): false, loop("parameter(0)", "1"): false, loop("constant(0)", "2"): false,
+	} {
+		dump["17-TLP-hlo.txt"].Data = []byte(text)
+		if got, err := Repeats(dump); (err == nil) != counts || counts && got["fusion.49"] != 8 {
+			t.Errorf("%v, %v of\n%s", got, err, text)
+		}
+	}
 	dump["17-TLP-hlo.txt"].Data = []byte(strings.Replace(looped, "constant(8)", "parameter(1)", 1))
-	if got, err := Repeats(dump); err == nil {
+	if got, err := Repeats(dump); err == nil || got["fusion.49"] != 0 || len(got) != len(want) {
 		t.Errorf("of a loop without a number: %v", got)
 	}
 }

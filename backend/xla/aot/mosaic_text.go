@@ -1,0 +1,313 @@
+package aot
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"matladder/tile"
+)
+
+// mosaicText is what the text of a kernel tells: the grid and the operands' blocks as a tile
+// program, and in its body the products, under the conditions that decide them.
+type mosaicText struct {
+	program    *tile.Program
+	conditions []condition // of the body's regions in order
+	dtype      string      // of the first product
+	unknown    string      // what of a condition or a loop is not known; then all of it is counted
+}
+
+var (
+	mosaicBounds     = regexp.MustCompile(`iteration_bounds = array<i64: ([-0-9, ]+)>`)
+	mosaicSemantics  = regexp.MustCompile(`dimension_semantics<(\w+)>`)
+	mosaicPrefetch   = regexp.MustCompile(`scalar_prefetch = (\d+)`)
+	mosaicWindow     = regexp.MustCompile(`\{[^{}]*transform_indices = @([\w.$-]+), window_bounds = array<i64: ([0-9, ]+)>[^{}]*\}`)
+	mosaicArgument   = regexp.MustCompile(`(%\w+): (i32|memref<((?:\w+x)*)(\w+),? ?[^:{]*?>)(?:,|\)| \{|$)`)
+	mosaicAssign     = regexp.MustCompile(`^(%\w+) = ([\w.]+) ?(\w+)?(.*)$`)
+	mosaicNames      = regexp.MustCompile(`%\w+`)
+	mosaicProduct    = regexp.MustCompile(`dot_dimension_numbers<\[([0-9, ]*)\].*: vector<((?:\d+x)+)(\w+)>, vector<((?:\d+x)+)\w+>, vector<((?:\d+x)+)\w+>`)
+	mosaicLoop       = regexp.MustCompile(`^(?:%\w+(?::\d+)? = )?scf\.for (%\w+) = (%\w+) to (%\w+) step (%\w+)`)
+	mosaicConstant   = regexp.MustCompile(`^(%\w+) = arith\.constant (-?\d+|true|false)(?: : .*)?$`)
+	mosaicComparison = map[string]tile.Comparison{"eq": tile.EQ, "ne": tile.NE, "slt": tile.LT, "sle": tile.LE, "sgt": tile.GT, "sge": tile.GE}
+)
+
+func integers(list, by string) (all []int) {
+	for _, s := range strings.Split(strings.Trim(list, by+" "), by) {
+		if n, err := strconv.Atoi(strings.TrimSpace(s)); err == nil {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// readMosaic reads a kernel as libtpu writes it: arrays are the shapes of inputs and outputs, as
+// the program around it has them. The error says what is not read: of operands that a kernel
+// copies itself, and of blocks that data chooses.
+func readMosaic(text string, arrays [][]int64, outputs int) (*mosaicText, error) {
+	at := strings.Index(text, "func.func @")
+	if at < 0 {
+		return nil, fmt.Errorf("a kernel without a function")
+	}
+	line, body, _ := strings.Cut(text[at:], "\n")
+	body, transforms, _ := strings.Cut(body, "\n  }\n")
+	m := &mosaicText{program: &tile.Program{Name: "foreign"}}
+	values := map[string]any{} // tile.IndexExpr, tile.Cond; what is not known is not in it
+	semantics := mosaicSemantics.FindAllStringSubmatch(line, -1)
+	bounds := mosaicBounds.FindStringSubmatch(line)
+	if bounds == nil { // no grid
+		bounds = []string{"", ""}
+	}
+	for i, n := range integers(bounds[1], ",") {
+		a := &tile.Axis{Name: fmt.Sprint("i", i), Size: n, Semantics: tile.Arbitrary}
+		if n < 1 {
+			return nil, fmt.Errorf("a grid whose size is data")
+		}
+		if i < len(semantics) && semantics[i][1] == "parallel" {
+			a.Semantics = tile.Parallel
+		}
+		m.program.Grid = append(m.program.Grid, a)
+	}
+	arguments := mosaicArgument.FindAllStringSubmatch(line, -1)
+	if len(arguments) < len(m.program.Grid) {
+		return nil, fmt.Errorf("a kernel whose arguments are not understood")
+	}
+	var grid []any
+	for i, a := range m.program.Grid {
+		values[arguments[i][1]] = tile.IndexExpr(a)
+		grid = append(grid, tile.IndexExpr(a))
+	}
+	prefetch := 0
+	if p := mosaicPrefetch.FindStringSubmatch(line); p != nil {
+		prefetch, _ = strconv.Atoi(p[1])
+	}
+	windows := mosaicWindow.FindAllStringSubmatch(line, -1)
+	operands := arguments[len(m.program.Grid):]
+	if bounds[1] == "" && len(arrays) <= len(operands) {
+		for i, a := range arrays { // whole
+			whole := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(a)), ", "), "[]")
+			if !strings.Contains(operands[i][2], "memory_space<vmem>") {
+				whole = ""
+			}
+			windows = append(windows, []string{"", "", whole})
+		}
+	}
+	if len(windows) == 0 || prefetch+len(windows) != len(arrays) || len(arrays) > len(operands) {
+		return nil, fmt.Errorf("a kernel that copies operands itself")
+	}
+	for i, w := range windows {
+		r := &tile.Ref{Name: fmt.Sprint("x", i), Kind: tile.In, Block: integers(w[2], ",")}
+		if i >= len(windows)-outputs {
+			r.Kind = tile.Out
+		}
+		dtype, err := tile.ParseDtype(mosaicDtype(operands[prefetch+i][4]))
+		if err != nil {
+			return nil, err
+		}
+		r.Dtype = dtype
+		for _, n := range arrays[prefetch+i] {
+			r.Array = append(r.Array, int(n))
+		}
+		if r.Index = slices.Repeat([]tile.IndexExpr{tile.Const(0)}, len(r.Array)); len(grid) == 0 {
+			err = nil
+		} else if r.Index, err = mosaicTransform(transforms, w[1], grid, len(r.Array)); err != nil {
+			return nil, fmt.Errorf("a kernel whose blocks are not understood: %w", err)
+		}
+		if len(r.Block) != len(r.Array) {
+			return nil, fmt.Errorf("a kernel that copies operands itself")
+		}
+		m.program.Refs = append(m.program.Refs, r)
+	}
+	if err := m.read(strings.Split(body, "\n"), values); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// mosaicDtype is a dtype of MLIR as it is called here.
+func mosaicDtype(s string) string {
+	if rest, ok := strings.CutPrefix(s, "bf"); ok {
+		return "bfloat" + rest
+	}
+	if rest, ok := strings.CutPrefix(s, "f"); ok && len(rest) == 2 {
+		return "float" + rest
+	}
+	if rest, ok := strings.CutPrefix(s, "i"); ok {
+		return "int" + rest
+	}
+	return s
+}
+
+// mosaicTransform is the index map of an operand, a function of its own.
+func mosaicTransform(text, name string, grid []any, rank int) ([]tile.IndexExpr, error) {
+	_, text, ok := strings.Cut(text, "func.func @"+name+"(")
+	head, text, _ := strings.Cut(text, "\n")
+	if !ok {
+		return nil, fmt.Errorf("there is no map %s", name)
+	}
+	values := map[string]any{}
+	for i, a := range mosaicNames.FindAllString(head, -1) {
+		if i < len(grid) {
+			values[a] = grid[i]
+		}
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if rest, ok := strings.CutPrefix(line, "return "); ok {
+			var index []tile.IndexExpr
+			for _, v := range mosaicNames.FindAllString(rest, -1) {
+				x, ok := values[v].(tile.IndexExpr)
+				if !ok {
+					return nil, fmt.Errorf("data chooses them")
+				}
+				index = append(index, x)
+			}
+			if len(index) == rank {
+				return index, nil
+			}
+			break
+		}
+		evaluate(line, values)
+	}
+	return nil, fmt.Errorf("map %s is not one of %d dimensions", name, rank)
+}
+
+// evaluate takes in what a line of text assigns, if it is an integer or a condition that follows
+// from the grid.
+func evaluate(line string, values map[string]any) {
+	if c := mosaicConstant.FindStringSubmatch(line); c != nil {
+		if n, err := strconv.Atoi(c[2]); err == nil {
+			values[c[1]] = tile.IndexExpr(tile.Const(n))
+		} else {
+			values[c[1]] = tile.All(tile.Test(tile.Const(0), tile.EQ, tile.Const(map[string]int{"true": 0, "false": 1}[c[2]])))
+		}
+		return
+	}
+	a := mosaicAssign.FindStringSubmatch(line)
+	if a == nil {
+		return
+	}
+	of := mosaicNames.FindAllString(line, -1)[1:]
+	var x, y tile.IndexExpr
+	var p, q tile.Cond
+	if len(of) > 0 {
+		x, _ = values[of[0]].(tile.IndexExpr)
+		p, _ = values[of[0]].(tile.Cond)
+	}
+	if len(of) > 1 {
+		y, _ = values[of[1]].(tile.IndexExpr)
+		q, _ = values[of[1]].(tile.Cond)
+	}
+	by, fixed := y.(tile.Const)
+	op := strings.TrimPrefix(a[2], "arith.")
+	switch {
+	case (op == "extui" || op == "index_cast" || op == "trunci" || op == "extsi") && len(of) == 1 && values[of[0]] != nil:
+		values[a[1]] = values[of[0]]
+	case op == "cmpi" && p != nil && fixed && by == 0 && a[3] == "ne":
+		values[a[1]] = p
+	case op == "cmpi" && x != nil && y != nil && len(of) == 2:
+		if c, ok := mosaicComparison[a[3]]; ok {
+			values[a[1]] = tile.Test(x, c, y)
+		}
+	case op == "andi" && p != nil && q != nil:
+		values[a[1]] = tile.All(p, q)
+	case op == "ori" && p != nil && q != nil:
+		values[a[1]] = tile.Any(p, q)
+	case x == nil || y == nil || len(of) != 2:
+	case op == "addi":
+		values[a[1]] = tile.Plus(x, y)
+	case op == "subi" && fixed:
+		values[a[1]] = tile.Plus(x, -by)
+	case op == "muli" && fixed:
+		values[a[1]] = tile.Times(x, int(by))
+	case op == "minsi":
+		values[a[1]] = tile.AtMost(x, y)
+	case op == "maxsi":
+		values[a[1]] = tile.AtLeast(x, y)
+	case (op == "divsi" || op == "floordivsi") && fixed && by > 0:
+		values[a[1]] = tile.FloorDiv(x, int(by))
+	case op == "remsi" && fixed && by > 0:
+		values[a[1]] = tile.Mod(x, int(by))
+	}
+}
+
+// read reads the body: what its products are and where they stand.
+func (m *mosaicText) read(lines []string, values map[string]any) error {
+	always := tile.Test(tile.Const(0), tile.EQ, tile.Const(0))
+	type open struct {
+		to   *[]*tile.Stmt
+		cond tile.Cond // of an scf.if
+	}
+	stack := []open{{to: &m.program.Body}}
+	begin := func(s *tile.Stmt, cond tile.Cond) {
+		to := stack[len(stack)-1].to
+		*to = append(*to, s)
+		stack = append(stack, open{&s.Body, cond})
+	}
+	for _, line := range lines {
+		line = strings.TrimSpace(line)
+		l := mosaicLoop.FindStringSubmatch(line)
+		switch {
+		case strings.Contains(line, "scf.if %"):
+			_, name, _ := strings.Cut(line, "scf.if ")
+			cond, ok := values[mosaicNames.FindString(name)].(tile.Cond)
+			if !ok {
+				cond, m.unknown = always, "conditions that data decides"
+			}
+			begin(&tile.Stmt{Kind: tile.When, Cond: cond}, cond)
+		case l != nil:
+			s := &tile.Stmt{Kind: tile.Loop, Axis: &tile.Axis{Name: l[1], Size: 1, Loop: true}}
+			from, a := values[l[2]].(tile.Const)
+			to, b := values[l[3]].(tile.Const)
+			by, c := values[l[4]].(tile.Const)
+			if a && b && c && by > 0 && to > from {
+				s.Axis.Size = int((to - from + by - 1) / by)
+				values[l[1]] = tile.Plus(tile.Times(s.Axis, int(by)), from)
+			} else {
+				m.unknown = "a loop whose trips are data"
+			}
+			begin(s, nil)
+		case line == "} else {" && len(stack) > 1:
+			cond := stack[len(stack)-1].cond
+			stack = stack[:len(stack)-1]
+			if cond == nil {
+				return fmt.Errorf("a kernel whose text is not understood")
+			}
+			begin(&tile.Stmt{Kind: tile.When, Cond: tile.Not(cond)}, nil)
+		case strings.HasSuffix(line, "{") && !strings.HasPrefix(line, "^"):
+			begin(&tile.Stmt{Kind: tile.When, Cond: always}, nil)
+			m.unknown = "regions that are not understood"
+		case strings.HasPrefix(line, "}"):
+			if len(stack) > 1 {
+				stack = stack[:len(stack)-1]
+			}
+		case line != "" && line != "return" && !strings.HasPrefix(line, "scf.yield"):
+			evaluate(line, values)
+			s := &tile.Stmt{Kind: tile.Store, Value: &tile.Expr{Op: tile.OpConst}}
+			if p := mosaicProduct.FindStringSubmatch(line); p != nil && strings.Contains(line, "tpu.matmul") {
+				left, out := integers(p[2], "x"), integers(p[5], "x")
+				k, n := 1, 1
+				for _, d := range integers(p[1], ",") {
+					k *= left[min(d, len(left)-1)]
+				}
+				for _, d := range out[1:] {
+					n *= d
+				}
+				dtype, err := tile.ParseDtype(mosaicDtype(p[3]))
+				if err != nil {
+					return err
+				}
+				factor := func(shape ...int) *tile.Expr { return &tile.Expr{Op: tile.OpConst, Dtype: dtype, Shape: shape} }
+				s.Value = &tile.Expr{Op: tile.OpDot, Args: []*tile.Expr{factor(out[0], k), factor(k, n)}, Shape: []int{out[0], n}}
+				if m.dtype == "" {
+					m.dtype = dtype.String()
+				}
+			}
+			to := stack[len(stack)-1].to
+			*to = append(*to, s)
+		}
+	}
+	m.program.Body = slices.DeleteFunc(m.program.Body, func(s *tile.Stmt) bool { return s.Kind == tile.When && len(s.Body) == 0 })
+	return nil
+}

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"text/tabwriter"
+	"unicode/utf8"
+
+	"matladder/stats"
+
+	"matladder/backend"
+	"matladder/backend/xla/aot"
+	"matladder/internal/cli"
+	"matladder/internal/files"
+	"matladder/kernels"
+	"matladder/model/traverse"
+	"matladder/results"
+	"matladder/tile"
+
+	"github.com/spf13/pflag"
+)
+
+// bytecode is how MLIR bytecode begins.
+const bytecode = "ML\xefR"
+
+// programWays are those in which a StableHLO program can be shown, the default first.
+var programWays = []string{"table", "schedule", "timeline", "counts"}
+
+// isFile reports whether an argument names a file rather than a kernel.
+func isFile(arg string) bool {
+	if _, err := kernels.Find(arg); err == nil {
+		return false
+	}
+	_, err := os.Stat(arg)
+	return err == nil || strings.ContainsRune(filepath.Base(arg), '.')
+}
+
+// fileKind takes a file's content in: text of tile programs as JSON, or into o.program
+// StableHLO. What is wrong with a file that is to be StableHLO is told once it is shown.
+func (o *options) fileKind(f *pflag.FlagSet, path string) {
+	text, err := files.ReadRegular(path, largestFile)
+	if trimmed := bytes.TrimSpace(text); err == nil && bytes.HasPrefix(trimmed, []byte("{")) || strings.HasSuffix(path, programFile) {
+		return
+	}
+	if o.program, o.wrong = stableHLO(text); err != nil {
+		o.wrong = err
+	} else if o.wrong != nil {
+		o.wrong = fmt.Errorf("%s: %w", path, o.wrong)
+	}
+	base := filepath.Base(path)
+	o.subject = subject{name: base, stem: strings.TrimSuffix(base, filepath.Ext(base)), dtype: tile.BFloat16}
+	if !f.Changed("as") {
+		o.as = programWays[0]
+	}
+}
+
+// dynamic is a type whose size is not known.
+var dynamic = regexp.MustCompile(`tensor<[^>]*\?[^>]*>`)
+
+// stableHLO is the program in a file: text, bytecode, or what jax.export serializes, which has
+// bytecode in it behind its length.
+func stableHLO(text []byte) (string, error) {
+	at := bytes.Index(text, []byte(bytecode))
+	switch {
+	case len(bytes.TrimSpace(text)) == 0:
+		return "", errors.New("the file is empty")
+	case at == 0:
+		return string(text), nil
+	case at >= 4:
+		if n := int(binary.LittleEndian.Uint32(text[at-4:])); n <= len(text)-at {
+			return string(text[at : at+n]), nil
+		}
+		return "", errors.New("the file ends inside its MLIR bytecode: it is cut short")
+	case !utf8.Valid(text) || !bytes.Contains(text, []byte("func.func")):
+		return "", errors.New("neither tile programs as JSON nor StableHLO, as text, as MLIR bytecode or as jax.export serializes it")
+	}
+	if d := dynamic.Find(text); d != nil {
+		return "", fmt.Errorf("it has dynamic shapes (%s), which no TPU's compiler takes: export it with sizes", d)
+	}
+	return string(text), nil
+}
+
+// kernelsOn compiles for a chip, or knows from the cache, and predicts kernel by kernel.
+func (o *options) kernelsOn(ctx context.Context, topology string, anew bool, use func(*aot.Backend, []aot.Kernel) error) (err error) {
+	if o.wrong != nil {
+		return o.wrong
+	}
+	foreign := o.program != ""
+	b, err := aot.OpenBackend(aot.BackendOptions{Topology: topology, Options: aot.Options{Limit: compileLimit, Parallel: 1, Foreign: foreign}})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	var list []aot.Kernel
+	if foreign {
+		list, err = b.Program(ctx, o.program, anew)
+	} else {
+		var steps []aot.Step
+		steps, err = b.Steps(ctx, o.programs, backend.Params{})
+		for _, s := range steps {
+			list = append(list, aot.Kernel{Explained: aot.Explained{Step: s}})
+		}
+	}
+	if crash := (*aot.CrashError)(nil); errors.As(err, &crash) && foreign && !crash.Timeout {
+		return fmt.Errorf("%s: libtpu ended its process over it, as it does over dynamic shapes and operations that it does not know: %w", o.name, err)
+	} else if err != nil {
+		return fmt.Errorf("%s on %s: %w", o.name, topology, err)
+	}
+	if foreign {
+		o.measured(list)
+	}
+	return use(b, list)
+}
+
+// measured makes the kernels of a program the subject: its FLOPs, and the dtype of most of them.
+func (o *options) measured(list []aot.Kernel) {
+	o.flops = 0
+	by := map[string]int64{}
+	for _, k := range list {
+		o.flops += k.Work.FLOPs
+		if by[k.Products] += k.Work.FLOPs; by[k.Products] > by[o.dtype.String()] {
+			if d, err := tile.ParseDtype(k.Products); err == nil {
+				o.dtype = d
+			}
+		}
+	}
+}
+
+// table writes a program kernel by kernel for each chip, and which of them is the fastest.
+func (o *options) table(ctx context.Context, w io.Writer) error {
+	var sheet *csv.Writer
+	if o.format == "csv" {
+		sheet = csv.NewWriter(w)
+		sheet.Write([]string{"chip", "kernel", "seconds", "low", "high", "limit", "flops", "bytes", "vmem", "bundles", "trips", "times", "unsupported", "note"})
+	}
+	fastest, least, chips := "", 0., 0
+	for _, topology := range o.topologies {
+		err := o.kernelsOn(ctx, topology, false, func(b *aot.Backend, list []aot.Kernel) error {
+			sum := b.Sum(list)
+			if seconds := sum.Elapsed.Seconds(); fastest == "" || seconds < least {
+				fastest, least = topology, seconds
+			}
+			chips++
+			if sheet != nil {
+				for _, k := range list {
+					sheet.Write(strings.Split(fmt.Sprintf("%s\x00%s\x00%.4g\x00%.4g\x00%.4g\x00%s\x00%d\x00%d\x00%d\x00%d\x00%d\x00%d\x00%s\x00%s", topology, k.Kernel, k.Time.Seconds, k.Least, k.Most,
+						k.Time.Limit, k.Work.FLOPs, k.Work.Bytes, k.VMEM, k.Bundles, k.Trips, k.Times, k.Unsupported, k.Note), "\x00"))
+				}
+				sheet.Write([]string{topology, "sum", fmt.Sprintf("%.4g", sum.Elapsed.Seconds()), fmt.Sprintf("%.4g", sum.Low.Seconds()), fmt.Sprintf("%.4g", sum.High.Seconds()), "", fmt.Sprint(o.flops), "", "", "", "", "", "", ""})
+				return nil
+			}
+			return o.chipTable(w, b, list, sum)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if sheet != nil {
+		sheet.Flush()
+		return sheet.Error()
+	}
+	if chips > 1 {
+		fmt.Fprintf(w, "fastest: %s, %s a launch\n", fastest, stats.FormatSeconds(least))
+	}
+	return nil
+}
+
+// chipTable writes the kernels on one chip, and their sum.
+func (o *options) chipTable(w io.Writer, b *aot.Backend, list []aot.Kernel, sum backend.Prediction) error {
+	device := b.Device()
+	fmt.Fprintf(w, "%s on %s, predicted from the schedule of %s\n", o.title(), device.CommonName(), sum.Source)
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(t, "kernel\ttime\tband\tlimit\tFLOPs\tbytes\tVMEM\tbundles × trips")
+	var unknown int64
+	notes := ""
+	for _, k := range list {
+		time, band, limit := stats.FormatSeconds(k.Time.Seconds), stats.FormatSeconds(k.Least)+" … "+stats.FormatSeconds(k.Most), string(k.Time.Limit)
+		if k.Unsupported != "" {
+			unknown++
+			time, band, limit = "unsupported", "at least "+stats.FormatSeconds(k.Least), ""
+			notes += fmt.Sprintf("unsupported: %s: %s\n", k.Kernel, k.Unsupported)
+		} else if k.Note != "" {
+			notes += fmt.Sprintf("note: %s: %s\n", k.Kernel, k.Note)
+		}
+		code, vmem := "", ""
+		if k.VMEM > 0 {
+			vmem = traverse.FastMemory(k.VMEM)
+		}
+		if k.Bundles > 0 {
+			code = fmt.Sprintf("%d × %d", k.Bundles, max(1, k.Trips))
+			if k.Times > 1 {
+				code += fmt.Sprintf(", %d times", k.Times)
+			}
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%.4g\t%s\t%s\t%s\n", k.Kernel, time, band, limit, float64(k.Work.FLOPs), traverse.Bytes(k.Work.Bytes), vmem, code)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprint(w, notes)
+	seconds := sum.Elapsed.Seconds()
+	if unknown > 0 {
+		_, err := fmt.Fprintf(w, "launch: at least %s, %s being unsupported\n\n", stats.FormatSeconds(sum.Low.Seconds()), cli.Plural(unknown, "kernel"))
+		return err
+	}
+	rate := float64(o.flops) / seconds
+	unit, divisor := results.RateUnit(rate, unitOf(o.dtype))
+	fmt.Fprintf(w, "launch: %s predicted, %s … %s, %.4g %s", stats.FormatSeconds(seconds), stats.FormatSeconds(sum.Low.Seconds()), stats.FormatSeconds(sum.High.Seconds()), rate/divisor, unit)
+	if peak, of := b.Peak(o.dtype.String(), o.precision.String()); peak.Known() {
+		fmt.Fprintf(w, ", %.1f %% of the %s peak of %.4g %s", 100*rate/peak.Value, of, peak.Value/divisor, unit)
+	}
+	_, err := fmt.Fprint(w, "\n\n")
+	return err
+}
