@@ -74,7 +74,7 @@ func floats(t tile.Tensor) []float32 {
 }
 
 func TestVerify(t *testing.T) {
-	run := thorough.Choose(1, 3, 7)
+	run := thorough.Choose(1, 5, 7)
 	for _, s := range few(shapes, 3) {
 		for _, p := range problems(s[0], s[1], s[2]) {
 			for _, rung := range []int{3, 5} {

@@ -17,7 +17,13 @@ func grouped[K comparable, V any](list []V, key func(*V) K) (order []K, groups m
 
 // distinct lists the different keys of a list in the order of their first.
 func distinct[K comparable, V any](list []V, key func(*V) K) []K {
-	order, _ := grouped(list, key)
+	var order []K
+	seen := map[K]bool{}
+	for i := range list {
+		if k := key(&list[i]); !seen[k] {
+			seen[k], order = true, append(order, k)
+		}
+	}
 	return order
 }
 

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -28,17 +30,23 @@ func TestSampleFiles(t *testing.T) {
 	}
 }
 
-// readSample returns the rows of a sample file.
+var readCPU, readTPU = reading(sampleCPU), reading(sampleTPU)
+
+func reading(path string) func() (*results.File, error) {
+	return sync.OnceValues(func() (*results.File, error) { return results.ReadFile(path) })
+}
+
+// readSample returns the rows of a sample file, which is read once.
 func readSample(t *testing.T, path string) []results.Record {
 	t.Helper()
-	f, err := results.ReadFile(path)
+	f, err := map[string]func() (*results.File, error){sampleCPU: readCPU, sampleTPU: readTPU}[path]()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, w := range f.Warnings() {
 		t.Fatal(w)
 	}
-	return f.Rows
+	return slices.Clone(f.Rows)
 }
 
 type sampler struct {

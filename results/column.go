@@ -102,8 +102,8 @@ type value struct {
 
 // value returns what the column has in r.
 func (c column) value(r *Record) (v value) {
-	known := c.zero
-	switch f := c.of(r).(type) {
+	known, field := c.zero, c.at(r)
+	switch f := field.Addr().Interface().(type) {
 	case *Optional[int64]:
 		v, known = value{kind: reflect.Int64, integer: f.Value}, f.Known
 	case *Optional[float64]:
@@ -113,7 +113,7 @@ func (c column) value(r *Record) (v value) {
 			v = value{kind: reflect.String, text: f.UTC().Format(time.RFC3339Nano)}
 		}
 	default:
-		switch field := c.at(r); {
+		switch {
 		case c.text:
 			v = value{kind: reflect.String, text: field.String()}
 			known = v.text != ""

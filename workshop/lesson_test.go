@@ -122,11 +122,11 @@ func TestLessons_Form(t *testing.T) {
 // is installed; where MATLADDER_REQUIRE names it, it must be. What measures is only listed,
 // and what draws what was measured is left out, unless MATLADDER_TESTS is all.
 func TestLessons_Commands(t *testing.T) {
-	pages := append(lessons(t), readPage(t, "README.md"))
+	pages, plugin := append(lessons(t), readPage(t, "README.md")), libtpu(t)
 	var tools []string
 	for _, page := range pages {
 		for _, c := range commands(t, page) {
-			if !slices.Contains(tools, c.args[0]) && (thorough.All() || !c.draws()) {
+			if !slices.Contains(tools, c.args[0]) && (thorough.All() || !c.draws()) && (plugin == "" || !needsPlugin(c)) {
 				tools = append(tools, c.args[0])
 			}
 		}
@@ -135,7 +135,6 @@ func TestLessons_Commands(t *testing.T) {
 	if !thorough.All() {
 		cputest.Use(t, 0) // nothing is measured
 	}
-	plugin := libtpu(t)
 	ran := map[string]bool{} // the README repeats some
 	for n, page := range pages {
 		name := fmt.Sprint("lesson", n)

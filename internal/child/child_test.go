@@ -63,7 +63,7 @@ func answer(ctx context.Context, q question, in [][]byte) (reply, [][]byte) {
 		syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 		select {}
 	case "slow":
-		time.Sleep(3 * beatEvery)
+		time.Sleep(5 * beatEvery / 2)
 	case "print":
 		for range 10000 {
 			fmt.Println(strings.Repeat("noise ", 100))

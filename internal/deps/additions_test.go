@@ -93,7 +93,7 @@ func TestAdditions(t *testing.T) {
 
 	overlay, elsewhere := overlaid(t, root, dir, changed)
 	if !thorough.All() { // to build them takes as long as the types of everything five times
-		checkTypes(t, runtime.GOOS, runtime.GOARCH, overlay, elsewhere)
+		checkTypes(t, withAdditions[0], withAdditions[1], overlay, elsewhere)
 		return
 	}
 	tools := build(t, root, dir, overlay)

@@ -25,8 +25,12 @@ import (
 // platforms are those that the project builds on.
 var platforms = [][2]string{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"}}
 
-// few are two that have each system and each architecture beside those of most machines.
-var few = [][2]string{{"windows", "arm64"}} // what its tags choose and what its processor does is checked at once
+// few and withAdditions have each system and each architecture beside those of most
+// machines. TestAdditions checks the latter, with more in it.
+var (
+	few           = [][2]string{{"darwin", "arm64"}}
+	withAdditions = [2]string{"windows", "amd64"}
+)
 
 // TestPlatforms: all packages and their tests are free of type errors on each platform, without
 // a C compiler. That takes seconds where compiling the standard library for each takes minutes.

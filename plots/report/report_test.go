@@ -67,11 +67,11 @@ func recording(t testing.TB) *traverse.Recording {
 }
 
 // pictures are two kinds of what cmd/plot puts into a report.
-func pictures(t testing.TB, rows []results.Record) []figure.Picture {
+func pictures(t testing.TB, summaries []stats.Summary) []figure.Picture {
 	t.Helper()
 	var list []figure.Picture
 	for _, q := range []plots.Request{{Kind: plots.Blocks, Kernel: "v4_optblock", Dtype: "float32"}, {Kind: plots.Errors}} {
-		made, err := plots.Pictures(stats.Summarize(rows), q)
+		made, err := plots.Pictures(summaries, q)
 		if missing := new(plots.NoRowsError); err != nil && !errors.As(err, &missing) {
 			t.Fatal(err)
 		}
@@ -94,7 +94,8 @@ func each(rows []results.Record) iter.Seq2[*results.Record, error] {
 func write(t testing.TB, rows []results.Record) string {
 	t.Helper()
 	var b bytes.Buffer
-	in := report.Input{Summaries: stats.Summarize(rows), Rows: each(rows), Traversals: []*traverse.Recording{recording(t)}, Pictures: pictures(t, rows)}
+	summaries := stats.Summarize(rows)
+	in := report.Input{Summaries: summaries, Rows: each(rows), Traversals: []*traverse.Recording{recording(t)}, Pictures: pictures(t, summaries)}
 	if err := report.Write(&b, in); err != nil {
 		t.Fatal(err)
 	}

@@ -152,7 +152,7 @@ func programs(points int, slow float64) (old, new, truth []float64) {
 // TestCompareTurns_Machines is the same for turns, the first of four points slower.
 func TestCompareTurns_Machines(t *testing.T) {
 	const points, trials, turns = 4, 8, 20
-	run := thorough.Choose(1, 2, 7)
+	run := thorough.Choose(1, 4, 7)
 	least := map[string]float64{"idle 2 %": 75, "idle 5 %": 95, "all cores busy 5 %": 40, "bursts 5 %": 75}
 	for _, m := range machines {
 		for _, slow := range []float64{0, 0.02, 0.05} {
