@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"runtime"
 	"strings"
+	"sync"
 )
 
 // Pos is where in a kernel's source something was written.
@@ -32,26 +33,43 @@ func (e *Error) Error() string { return fmt.Sprintf("%s: %s: %s", e.Pos, e.Progr
 // ownFunctions is what names of functions of this package begin with.
 var ownFunctions = reflect.TypeFor[Pos]().PkgPath() + "."
 
-// callerPos returns the first frame outside this package. It looks at a few
-// frames at a time, since walking the whole stack is most of what a builder
-// would do.
+// few is how many frames callerPos looks at at a time, since walking the whole stack is most
+// of what a builder would do.
+const few = 4
+
+// callerPos returns the first frame outside this package.
 func callerPos() Pos {
-	const few = 4
-	var pcs [few]uintptr
 	for skip := 2; ; skip += few {
+		var pcs [few]uintptr
 		n := runtime.Callers(skip, pcs[:])
 		if n == 0 {
 			return Pos{}
 		}
-		frames := runtime.CallersFrames(pcs[:n])
-		for more := true; more; {
-			var f runtime.Frame
-			f, more = frames.Next()
-			if f.Function != "" && !strings.HasPrefix(f.Function, ownFunctions) {
-				return Pos{shortFile(f.File), f.Line}
-			}
+		pos, ok := positions.Load(pcs)
+		if !ok {
+			pos, _ = positions.LoadOrStore(pcs, outside(pcs[:n]))
+		}
+		if pos := pos.(Pos); pos != (Pos{}) {
+			return pos
 		}
 	}
+}
+
+// positions are what outside said of frames: a constant of the executable, which takes longer
+// to look up in its tables than the stack to walk.
+var positions sync.Map // [few]uintptr to Pos
+
+// outside returns the first frame outside this package, or none.
+func outside(pcs []uintptr) Pos {
+	frames := runtime.CallersFrames(pcs)
+	for more := true; more; {
+		var f runtime.Frame
+		f, more = frames.Next()
+		if f.Function != "" && !strings.HasPrefix(f.Function, ownFunctions) {
+			return Pos{shortFile(f.File), f.Line}
+		}
+	}
+	return Pos{}
 }
 
 // shortFile keeps the last two elements of a path: kernels/v1_naive/kernel.go

@@ -124,13 +124,8 @@ func (b *Backend) recall() measurements {
 		return m
 	}
 	file := m.file()
-	if kept, ok := readMeasurements(file, m); ok {
-		var now measurements
-		b.controlled(context.Background(), &now)
-		const few = 8 // are enough to tell a launch from one sixteen times as long
-		if !kept.outlived(now.ControlCompute, now.ControlMemory) && !kept.crowded(b.emptyLaunch(context.Background(), m.Threads, few)) {
-			return kept
-		}
+	if kept, ok := readMeasurements(file, m); ok && !b.faster(kept) {
+		return kept
 	}
 	if b.options.Probing != nil {
 		b.options.Probing(file, makeRoom(file))
@@ -138,6 +133,20 @@ func (b *Backend) recall() measurements {
 	m = b.measureAll(context.Background())
 	m.write(file)
 	return m
+}
+
+// faster reports whether the machine is faster now than when m was measured. It measures only
+// what may tell so.
+func (b *Backend) faster(m measurements) bool {
+	if m.ControlCompute > 0 || m.ControlMemory > 0 {
+		var now measurements
+		b.controlled(context.Background(), &now)
+		if m.outlived(now.ControlCompute, now.ControlMemory) {
+			return true
+		}
+	}
+	const few = 8 // are enough to tell a launch from one sixteen times as long
+	return m.crowded(shortestLaunch) && m.crowded(b.emptyLaunch(context.Background(), m.Threads, few))
 }
 
 // measureAll is measure, and what block shapes are ranked by.

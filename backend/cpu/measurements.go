@@ -45,6 +45,10 @@ func (m measurements) outlived(compute, memory float64) bool {
 // see nothing that find a core free.
 const moved = 16
 
+// shortestLaunch is less than any launch takes in which cores meet, in seconds: four times a
+// cache line goes from one to another.
+const shortestLaunch = 1e-7
+
 // crowded reports whether a launch that does hardly anything takes so much less now than when
 // it was measured that cores were shared with others then.
 func (m measurements) crowded(launch float64) bool {

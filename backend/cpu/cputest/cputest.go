@@ -75,7 +75,7 @@ func record(folder string, threads []int) error {
 		if _, err := fmt.Sscanf(filepath.Ext(file[:len(file)-len(".json")]), ".v%d", &version); err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
-		const peak, bandwidth, least = 1e13, 1e12, 1e-12
+		const peak, bandwidth = 1e13, 1e12
 		rates := map[tile.Dtype]machine.ProductRate{}
 		for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8} {
 			rates[d] = machine.ProductRate{Rows: 12, Columns: 32, Depth: 1, FLOPs: 2e11, Fetch: 2e10, PackA: 6e10, PackB: 6e10}
@@ -87,7 +87,7 @@ func record(folder string, threads []int) error {
 				L2: 1 << 20, L3: 1 << 25, Shared: 1e11, Memory: 4e10, Launch: 1e-6, Pair: 1e-6, Task: 2e-7,
 				CoreToCore: machine.CoreToCore{Line: 1e-7, ReadOthers: 1e10, WriteOthers: 1e10}, Rates: rates,
 			},
-			"At": time.Now().UTC(), "ControlCompute": least, "ControlMemory": least,
+			"At": time.Now().UTC(),
 		})
 		if err != nil {
 			return err
