@@ -361,9 +361,9 @@ func TestBlocks_Clipped(t *testing.T) {
 	}
 }
 
-// TestBlocks_Rough: a cell is filled whatever its figure is worth, so ~ says of which that
+// TestBlocks_LowConfidence: a cell is filled whatever its figure is worth, so ~ says of which that
 // it is not to be relied on, and the heading names them by that.
-func TestBlocks_Rough(t *testing.T) {
+func TestBlocks_LowConfidence(t *testing.T) {
 	const k = "v4_optblock"
 	rows := []results.Record{blocks(hand(k, 256, 1e9), 64, 64, 64)}
 	for round := range 6 {

@@ -11,9 +11,9 @@ import (
 	"matladder/tile/interp"
 )
 
-// TestStaged: a program that brings its buffered blocks itself means what it meant, with
+// TestPipelined: a program that brings its buffered blocks itself means what it meant, with
 // copies as early and as late as they may be, and is one that Verify accepts.
-func TestStaged(t *testing.T) {
+func TestPipelined(t *testing.T) {
 	const m, k, n = 12, 8, 12
 	for buffers := range 5 {
 		for _, semantics := range []tile.Semantics{tile.Parallel, tile.Arbitrary} {
