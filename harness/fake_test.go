@@ -35,6 +35,21 @@ type fake struct {
 	compiles int
 	params   map[string]string // of a kernel's last compilation
 	order    []string          // kernels in the order of their timed runs
+	products map[inputs]*product
+}
+
+// inputs is what the inputs of all kernels of a fake are made from, and product what they
+// compute of them, with what was found of it.
+type inputs struct {
+	problem.Matmul
+	seed uint64
+	dist string
+}
+
+type product struct {
+	out   tile.Tensor
+	ref   check.Verifier
+	found map[string]backend.CheckResult // by the faults that it had
 }
 
 // do is one way to misbehave.
@@ -65,7 +80,7 @@ func newFake() *fake {
 		rate: 5e9, jitter: 0.01,
 		rng:    rand.New(rand.NewPCG(1, 2)),
 		clock:  time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC),
-		params: map[string]string{}, ran: map[string]time.Duration{},
+		params: map[string]string{}, ran: map[string]time.Duration{}, products: map[inputs]*product{},
 	}
 }
 
@@ -103,11 +118,10 @@ func (f *fake) Compile(_ context.Context, programs []*tile.Program, params backe
 type fakeExe struct {
 	*fake
 	do
+	*product
 	programs []*tile.Program
 	p        problem.Matmul
 	in       []tile.Tensor
-	out      tile.Tensor
-	ref      check.Verifier
 	bytes    int64
 	runs     int
 }
@@ -118,7 +132,11 @@ func (e *fakeExe) LoadSeeded(ctx context.Context, spec backend.InputSpec) (err e
 	}
 	e.p = spec.Problem.(problem.Matmul)
 	e.in, err = check.Inputs(ctx, e.p, e.programs, spec.Seed, spec.Dist)
-	e.ref, e.out = nil, tile.Tensor{}
+	key := inputs{e.p, spec.Seed, spec.Dist}
+	if e.products[key] == nil {
+		e.products[key] = &product{found: map[string]backend.CheckResult{}}
+	}
+	e.product = e.products[key]
 	e.open -= e.bytes
 	e.bytes = Point{Problem: e.p}.bytes()
 	e.open += e.bytes
@@ -160,7 +178,7 @@ func (e *fakeExe) Run(ctx context.Context, launches int) (backend.Sample, error)
 	return backend.Sample{Elapsed: elapsed, Method: method}, nil
 }
 
-// multiply computes the output once: it is the same in every run.
+// multiply computes the output once: it is the same in every run of every kernel.
 func (e *fakeExe) multiply() {
 	if e.out.Data != nil {
 		return
@@ -197,6 +215,13 @@ func (e *fakeExe) Check(ctx context.Context, spec backend.CheckSpec) (backend.Ch
 	if e.blind {
 		return backend.CheckResult{OK: true}, nil
 	}
+	faults := spec.Fault + " "
+	if e.runs > e.after {
+		faults += e.fault
+	}
+	if res, ok := e.found[faults]; ok {
+		return res, nil
+	}
 	out := tile.NewTensor(e.p.Out, e.p.M, e.p.N)
 	copy(out.Data, e.out.Data)
 	for _, fault := range []string{spec.Fault, e.fault} {
@@ -219,6 +244,9 @@ func (e *fakeExe) Check(ctx context.Context, spec backend.CheckSpec) (backend.Ch
 		e.ref = ref
 	}
 	res, err := e.ref.Verify(ctx, e.programs, in, map[string]tile.Tensor{"o": out})
+	if err == nil {
+		e.found[faults] = res
+	}
 	return res, err
 }
 

@@ -37,8 +37,8 @@ func TestFamily(t *testing.T) {
 				t.Fatal(err)
 			}
 			write(t, family+".csv", text.String())
-			code, stdout, stderr := plot("--input", family+".csv", "--kind", "size,kernels,ladder,roofline,blocks")
-			for _, want := range []string{"kernel_1_float32.png", "kernel_1_float32_shapes.png", "kernels_float32.png", "ladder_float32.png", "roofline_float32.png", "blocks_1_float32.png"} {
+			code, stdout, stderr := plot("--input", family+".csv", "--kind", "size,kernels,ladder,roofline,blocks", "--format=svg")
+			for _, want := range []string{"kernel_1_float32.svg", "kernel_1_float32_shapes.svg", "kernels_float32.svg", "ladder_float32.svg", "roofline_float32.svg", "blocks_1_float32.svg"} {
 				if code != cli.OK || !strings.Contains(stdout, "performance_"+family+"_"+want+"\n") {
 					t.Errorf("exit %d, no %s in\n%s\n%s", code, want, stdout, stderr)
 				}

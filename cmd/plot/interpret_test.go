@@ -16,7 +16,7 @@ func TestRun_Interpreted(t *testing.T) {
 		t.Fatalf("no %q in the sample", plain)
 	}
 	write(t, file, strings.ReplaceAll(text, plain, interpreted))
-	code, stdout, stderr := plot()
+	code, stdout, stderr := plot("--format=svg")
 	if code != 0 || strings.Contains(stdout, "kernel_3") || !strings.Contains(stdout, "kernel_4") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}

@@ -191,6 +191,7 @@ func TestAsk(t *testing.T) {
 
 // TestAsk_Vices does in a child what plugins do.
 func TestAsk_Vices(t *testing.T) {
+	t.Parallel()
 	none := func(err error) bool { return err == nil }
 	for _, test := range []struct {
 		vice, says string
@@ -239,6 +240,7 @@ func TestAsk_Vices(t *testing.T) {
 // TestAsk_Nonsense reads what no child should write: never a panic, a hang or memory
 // for what does not come.
 func TestAsk_Nonsense(t *testing.T) {
+	t.Parallel()
 	for how, says := range map[string]string{
 		"half a message":                   "exit status 0",
 		"closes":                           "it closed its end and went on",
