@@ -13,7 +13,7 @@ import (
 // open returns a function that opens the backend, whose workers give way: other tests
 // may want the processors.
 func open(t *testing.T, o Options) func() *Backend {
-	o.NoProbe, o.nominal, o.giveWay = true, true, true
+	o.NoProbe, o.Nominal, o.giveWay = true, true, true
 	return func() *Backend {
 		be, err := Open(o)
 		if err != nil {
