@@ -46,6 +46,10 @@ type Options struct {
 	// Pin binds each worker to a processor of its own while launches run (Linux).
 	Pin bool
 
+	// Nominal decides by nominal costs where Compile measures some else, once a process and in
+	// some milliseconds each: the plan of a program does not depend on the machine's speed.
+	Nominal bool
+
 	// NoProbe leaves what Device measures unknown: peaks, bandwidth, and what block shapes
 	// are ranked by.
 	NoProbe bool
@@ -58,7 +62,6 @@ type Options struct {
 	brief    bool                            // measure once what is measured several times
 	measured func(measurements) measurements // in place of all probes; nil for those
 	giveWay  bool                            // workers that wait leave their processors to others
-	nominal  bool                            // decide by nominal figures, so that a program has the same plan everywhere
 	ownBytes int64                           // what all workers together keep for themselves; 0 for defaultOwnBytes
 }
 
@@ -215,7 +218,7 @@ func (b *Backend) compileFor(ctx context.Context, programs []*tile.Program, para
 	case params.Threads > 0:
 		m.Workers = params.Threads
 	}
-	if !b.options.nominal {
+	if !b.options.Nominal {
 		m.Figures = figures{b, m.Workers}
 	}
 	isa := b.options.ISA

@@ -36,7 +36,7 @@ func keeping() map[string]Options {
 func TestKeeping(t *testing.T) {
 	for from, name := range slices.Sorted(maps.Keys(keeping())) {
 		want := suite(from)
-		n := thorough.OneIn(5, 61, 211)
+		n := thorough.OneIn(5, 89, 211)
 		want.Threads, want.OneIn, want.FamiliesOneIn = nil, n, n
 		if name != "all" { // TestConformance
 			t.Run(name, func(t *testing.T) { backendtest.Run(t, open(t, keeping()[name]), want) })

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 }
 
 func openCPU(context.Context, []byte) (backend.Backend, error) {
-	return cpu.Open(cpu.Options{Threads: 2, NoProbe: true})
+	return cpu.Open(cpu.Options{Threads: 2, NoProbe: true, Nominal: true}) // each worker would measure anew
 }
 
 // TestConformance holds a backend in a worker to what it is held to outside of one: what
@@ -84,7 +84,7 @@ func openBad(_ context.Context, config []byte) (backend.Backend, error) {
 	case "hangs":
 		select {}
 	}
-	be, err := cpu.Open(cpu.Options{Threads: 1, NoProbe: true})
+	be, err := cpu.Open(cpu.Options{Threads: 1, NoProbe: true, Nominal: true})
 	return bad{be}, err
 }
 
@@ -130,7 +130,7 @@ func (e badExecutable) Run(ctx context.Context, launches int) (backend.Sample, e
 // TestFaults does to a worker what plugins do, and goes on afterwards.
 func TestFaults(t *testing.T) {
 	t.Parallel() // it waits more than it works
-	b := open(t, Options{Opener: "bad", Grace: 200 * time.Millisecond, Silence: 3 * time.Second})
+	b := open(t, Options{Opener: "bad", Grace: 200 * time.Millisecond})
 	p := problem.New(33, 21, 17, tile.Float32)
 	programs, err := optblock.Kernel.Build(p, "", tile.Blocks{M: 16, K: 16, N: 16})
 	if err != nil {
@@ -169,18 +169,23 @@ func TestFaults(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			before := b.process
 			ctx, cancel := context.WithCancel(context.Background())
-			if test.launches == hang {
+			silence := b.options.Silence
+			switch test.launches {
+			case hang:
 				ctx, cancel = context.WithTimeout(ctx, 100*time.Millisecond)
+			case stall: // in a worker that is given up soon: it does nothing else
+				b.process.Kill()
+				b.options.Silence = 300 * time.Millisecond
 			}
 			defer cancel()
 			_, err := e.Run(ctx, test.launches)
+			b.options.Silence = silence
 			if !test.is(err) || err != nil && !strings.Contains(err.Error(), test.says) {
 				t.Errorf("error is %v, should say %q", err, test.says)
 			}
-			if before.Alive() == test.dies {
-				t.Errorf("the worker is alive: %v", before.Alive())
+			if alive := b.process.Alive(); alive == test.dies {
+				t.Errorf("the worker is alive: %v", alive)
 			}
 			if test.dies {
 				if _, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: inputs}); !isCrash(err) {

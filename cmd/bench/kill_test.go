@@ -150,7 +150,7 @@ func TestSignal(t *testing.T) {
 		t.Skip("no way to send an interrupt to another process")
 	}
 	out := filepath.Join(t.TempDir(), "rows.csv")
-	cmd := process(t, "--kernel", "1,4", "--sizes", "256,264,272,280,288", "--time-budget", "30s", "--out", out)
+	cmd := process(t, "--kernel", "1,4", "--sizes", "128,136,144,152,160", "--time-budget", "30s", "--out", out)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Start(); err != nil {

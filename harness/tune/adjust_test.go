@@ -77,6 +77,7 @@ func (wrongExe) Check(context.Context, backend.CheckSpec) (backend.CheckResult, 
 // right, and others with it; the evidence shows it. Of machines that are noisy in other
 // ways most agree.
 func TestAdjust(t *testing.T) {
+	t.Parallel()
 	faster := func(by float64, pairs ...string) func(backend.Params) float64 {
 		return func(p backend.Params) float64 {
 			for _, pair := range pairs {
@@ -153,6 +154,7 @@ func TestAdjust(t *testing.T) {
 // was found is not faster with its own, whatever else seems faster, and the evidence is
 // then that of its block shape.
 func TestAdjust_Known(t *testing.T) {
+	t.Parallel()
 	known := tuned.Answer{Blocks: tile.Blocks{M: 96, K: 1024, N: 192}, Params: "b=pieces"}
 	found := tuned.Answer{Blocks: tile.Blocks{M: 256, K: 64, N: 256}}
 	for _, test := range []struct {
@@ -210,6 +212,7 @@ func kibOf(params backend.Params) int {
 // TestAdjust_Farther: a number is taken on to where it is best, however far that is from
 // the rule's, whether another adjustment is faster too or not, and no farther.
 func TestAdjust_Farther(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		best int     // the number
 		step float64 // that each factor of 2 costs

@@ -82,6 +82,7 @@ func normal(seed uint64, b tile.Blocks) float64 {
 // the best of the kernel's own candidates, and near the best of all, at a tenth of the
 // cost of trying all.
 func TestNoise(t *testing.T) {
+	t.Parallel()
 	seeds := 60 / thorough.OneIn(1, 3, 10)
 	per := func(sum float64) float64 { return sum / float64(seeds) }
 	for _, test := range []struct {
@@ -170,6 +171,7 @@ func extremes(t *testing.T, s Space, j Job, seconds func(tile.Blocks) float64) (
 // TestConfirm: what is given stays unless another is shown to be faster, and then the
 // evidence shows it; what a table answers counts as given.
 func TestConfirm(t *testing.T) {
+	t.Parallel()
 	seeds := 40 / thorough.OneIn(1, 4, 10)
 	known := tile.Blocks{M: 96, K: 1024, N: 192} // no step of the sides
 	fast := tile.Blocks{M: 256, K: 64, N: 256}

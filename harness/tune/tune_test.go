@@ -195,6 +195,7 @@ func peak(flops float64) machine.Device {
 // TestImpossible: what is faster than the device can be does not win, and is told; a peak
 // that was measured too low condemns nothing.
 func TestImpossible(t *testing.T) {
+	t.Parallel()
 	best := tile.Blocks{M: 256, K: 512, N: 1024}
 	cheat := tile.Blocks{M: 512, K: 512, N: 512}
 	j := job(4096)

@@ -4,6 +4,7 @@ package tune
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"testing"
@@ -19,6 +20,8 @@ import (
 
 func TestMain(m *testing.M) {
 	worker.Hook(map[string]worker.Opener{"fake": openFake, "pjrt": pjrt.Opener})
+	flag.Parse()
+	flag.Set("test.parallel", "8") // those of TestWorker wait more than they work
 	os.Exit(m.Run())
 }
 
@@ -87,6 +90,7 @@ func (e *deviceExe) Run(ctx context.Context, launches int) (backend.Sample, erro
 // TestWorker: on a backend in a worker, as plugins are, a block shape that crashes,
 // hangs or fails in the middle of a race is out of it, and the others are measured on.
 func TestWorker(t *testing.T) {
+	t.Parallel()
 	for _, vice := range []string{"none", "crashes", "hangs", "stuck", "panics", "refuses"} {
 		t.Run(vice, func(t *testing.T) {
 			t.Parallel()
