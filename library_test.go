@@ -88,6 +88,7 @@ func tensors(t testing.TB, p problem.Problem, c *Program, seed uint64) (raw, out
 // TestRun runs a problem of every spelling of every family, on both kinds of backend,
 // against its reference.
 func TestRun(t *testing.T) {
+	run := thorough.Choose(1, 1, 3)
 	for _, f := range problem.Families() {
 		for _, word := range slices.Concat(f.Dtypes, f.Examples) {
 			asked, err := f.Parse(word)
@@ -96,6 +97,9 @@ func TestRun(t *testing.T) {
 			}
 			p := f.Make(f.Sample, asked)
 			for _, name := range []string{"", copyingBackend} {
+				if !run() {
+					continue
+				}
 				c := compile(t, p, Options{Backend: name})
 				for seed := range uint64(2) {
 					raw, out, in, outs := tensors(t, p, c, seed)
@@ -407,8 +411,12 @@ func TestRun_Lengths(t *testing.T) {
 // TestPrepack_Large: so are those of more than a core's own cache holds, in blocks chosen for
 // it or asked for.
 func TestPrepack_Large(t *testing.T) {
+	run := thorough.Choose(1, 1, 5)
 	for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8} {
 		for _, blocks := range []tile.Blocks{{}, {M: 16, K: 256, N: 160}} {
+			if !run() {
+				continue
+			}
 			p := problem.New(21, 2100, 1600*8/d.Bits(), d)
 			c := compile(t, p, Options{Blocks: blocks})
 			raw, out, in, outs := tensors(t, p, c, 1)

@@ -92,7 +92,7 @@ func TestRun_BrokenOthers(t *testing.T) {
 			return clib.New(f, machine.Device{})
 		},
 	}
-	run := thorough.Choose(1, 1, 3)
+	run := thorough.Choose(1, 1, 7)
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		open := kinds[kind]
 		for _, name := range slices.Sorted(maps.Keys(backendtest.Vices)) {

@@ -70,7 +70,7 @@ func TestRun_Broken(t *testing.T) {
 			return backendtest.Broken(be, backendtest.Vices[vice])
 		},
 	}
-	run := thorough.Choose(1, 1, 3)
+	run := thorough.Choose(1, 1, 7)
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		open := kinds[kind]
 		for _, vice := range slices.Sorted(maps.Keys(backendtest.Vices)) {

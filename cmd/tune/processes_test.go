@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"matladder/harness/tuned"
+	"matladder/internal/thorough"
 )
 
 // childVariable makes a child of this test's executable, and is its first problem.
@@ -37,7 +38,8 @@ func keepRows(path string, from int) {
 // TestKeep_Killed: of processes that are killed at any moment, every row that one has
 // kept is in the table, which is whole at any time.
 func TestKeep_Killed(t *testing.T) {
-	const atOnce, children, each = 3, 15, 1000
+	const atOnce, each = 3, 1000
+	children := 15 / thorough.OneIn(1, 3, 3)
 	path := filepath.Join(t.TempDir(), "t.yaml")
 	type child struct {
 		*exec.Cmd

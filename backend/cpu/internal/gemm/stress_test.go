@@ -16,7 +16,7 @@ import (
 	"matladder/internal/thorough"
 )
 
-var stress = flag.Duration("stress", time.Second/time.Duration(thorough.OneIn(1, 3, 3)), "how long TestStress runs")
+var stress = flag.Duration("stress", time.Second/time.Duration(thorough.OneIn(1, 5, 5)), "how long TestStress runs")
 
 // TestStress multiplies on the best instruction set of this machine from many
 // more goroutines than processors, while the runtime collects garbage all the
