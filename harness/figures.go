@@ -44,8 +44,8 @@ func disputed(f machine.Figure) string {
 	return s
 }
 
-// judge is figures and why, by them, a launch of a point cannot have taken seconds, ""
-// if it can.
+// judge fills in the columns of peak and bandwidth. It returns why a launch of a point cannot
+// have taken seconds, "" if it can.
 func (r *run) judge(ctx context.Context, row *results.Record, p Point, seconds float64) string {
 	if r.sweep.Predict {
 		seconds *= float64(p.devices()) // as if one after the other did its part

@@ -10,8 +10,8 @@ import (
 
 // Where other programs want the processors, a thread keeps one for a few milliseconds at a
 // time. A repetition of measure.Shortest then hardly ever has all that it needs, and a short
-// one often: beside four busy processes on four cores 1 of 100 of the one with two threads, and 55
-// of 100 of the other (EPYC Zen 5, 2026-11-23). So repetitions become a quarter as long, and
+// one often: on two threads, beside four busy processes on four cores, 1 of 100 of the former
+// ran undisturbed, and 55 of 100 of the latter (EPYC Zen 5, 2026-11-23). So repetitions become a quarter as long, and
 // then half of that.
 //
 // All of a group become shorter together, and as many launches as ever go ahead of each, or

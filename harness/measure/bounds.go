@@ -37,7 +37,8 @@ func (b *Bounds) Impossible(ctx context.Context, d machine.Device, p problem.Pro
 	return impossible(b.On(d), p, seconds)
 }
 
-// measuredMargin is how far a figure may lie above one that was itself measured.
+// A rate may be up to measuredMargin times a figure that was itself measured. Documented
+// figures have no margin.
 const measuredMargin = 1.15
 
 func margin(f machine.Figure) float64 {

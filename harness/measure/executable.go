@@ -119,7 +119,8 @@ func plus[T int64 | float64](a, b results.Optional[T]) results.Optional[T] {
 	return results.Optional[T]{Value: a.Value + b.Value, Known: a.Known || b.Known}
 }
 
-// During are the conditions of a round with what a repetition in it has of its own.
+// During returns the conditions of a round, with the repetition's own fields in place of the
+// round's. A new field that each repetition has of its own is copied here too.
 func During(round, own results.Conditions) results.Conditions {
 	round.WaitedSeconds, round.Switches, round.Cycles, round.Instructions = own.WaitedSeconds, own.Switches, own.Cycles, own.Instructions
 	round.L2Misses, round.L3Misses, round.DTLBMisses = own.L2Misses, own.L3Misses, own.DTLBMisses

@@ -13,8 +13,8 @@ import (
 	"matladder/stats"
 )
 
-// controlShare is by how much the time since the last control or reading is longer than
-// what one takes when the next is due.
+// A control or reading is due when controlShare times its own cost has passed since the last,
+// so each takes about one hundredth of the time.
 const controlShare = 100
 
 // A Watch looks after the machine while others are measured: whether a fixed piece of
@@ -25,8 +25,8 @@ type Watch struct {
 	gauged     backend.Gauged     // nil where what is measured does not tell how it fares
 	now        func() time.Time
 
-	// Disturbances know what was seen so far. A control that is off by them, for rounds of
-	// symptoms like Current, is taken once more.
+	// Disturbances know what was seen so far. Where they find a control too slow for rounds with
+	// symptoms like Current, it is taken once more, and the faster one counts.
 	Disturbances stats.Disturbances
 	Current      stats.Symptoms
 
