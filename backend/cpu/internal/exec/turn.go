@@ -85,18 +85,25 @@ func (t *turn) take(ctx context.Context, spare bool) (int, error) {
 		case <-t.look:
 			i, ok = t.watch(ctx, began, spare)
 		case <-ctx.Done():
-			if t.waiting.Add(-1) == 0 {
-				t.forgive()
-			}
+			t.leave()
 			return 0, context.Cause(ctx)
 		}
 	}
 	t.hungry.Store(false)
 	t.since.Store(int64(time.Since(t.made)))
-	if t.waiting.Add(-1) > 0 {
-		t.tell() // the next is awake when this one is done
-	}
+	t.leave()
 	return i, nil
+}
+
+// leave ends the waiting of one caller: with a place, so that the next is awake when it is
+// done, or without.
+func (t *turn) leave() {
+	if t.waiting.Add(-1) == 0 {
+		t.forgive()
+	}
+	if t.waiting.Load() > 0 { // who came while places were still owed too
+		t.tell()
+	}
 }
 
 // forgive makes places free that are owed to nobody any more.

@@ -53,6 +53,28 @@ func testTurn(t *testing.T, turn *turn) {
 	}
 }
 
+// Two places are handed on to the only one who waits, which takes one: the other is free.
+func TestTurn_OwedTwice(t *testing.T) {
+	turn := newTurn(2)
+	for i := range turn.places {
+		if !turn.try(i) {
+			t.Fatal("taken")
+		}
+	}
+	turn.hungry.Store(true)
+	turn.waiting.Add(1)
+	turn.give(0)
+	turn.give(1)
+	turn.waiting.Add(-1)
+	place, err := turn.take(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !turn.try(1 - place) {
+		t.Errorf("place %d is owed to nobody", 1-place)
+	}
+}
+
 // Who calls again and again does not keep others away.
 func TestTurn_HandedOn(t *testing.T) {
 	turn := newTurn(1)
