@@ -44,7 +44,7 @@ func (a *Auditor) exhaust(ctx context.Context, j Job) (x exhausted, err error) {
 	if x.list, err = space.Candidates(j); err != nil {
 		return x, err
 	}
-	first, err := t.firstThatRuns(ctx, j, x.list)
+	first, _, err := t.firstThatRuns(ctx, j, x.list)
 	if err != nil {
 		return x, err
 	}

@@ -43,13 +43,10 @@ type screening struct {
 func (t *Tuner) screen(ctx context.Context, j Job, all []Candidate, a *allowance) ([]*trial, int, error) {
 	s := &screening{t: t, j: j, all: all, allowance: a, looked: map[tile.Blocks]bool{}}
 	var err error
-	if s.reference, err = t.firstThatRuns(ctx, j, all); err != nil {
+	if s.reference, s.pace, err = t.firstThatRuns(ctx, j, all); err != nil {
 		return nil, 0, err
 	}
 	defer s.reference.exe.Close()
-	if s.pace, err = t.sample(ctx, s.reference, glance); err != nil {
-		return nil, 0, err
-	}
 	if err := a.claim(s.leastShare()); err != nil {
 		return nil, 0, err
 	}

@@ -99,19 +99,22 @@ func (t *Tuner) open(ctx context.Context, j Job, r *trial) (err error) {
 }
 
 // firstThatRuns returns the first of the candidates that can be launched, those that
-// are given before others, open.
-func (t *Tuner) firstThatRuns(ctx context.Context, j Job, list []Candidate) (*trial, error) {
+// are given before others, open, and the seconds of one launch.
+func (t *Tuner) firstThatRuns(ctx context.Context, j Job, list []Candidate) (r *trial, seconds float64, err error) {
 	var last error
 	for _, c := range givenFirst(list) {
-		r := t.trial(c)
+		r = t.trial(c)
 		if last = t.open(ctx, j, r); last == nil {
-			return r, nil
+			if seconds, last = t.sample(ctx, r, glance); last == nil {
+				return r, seconds, nil
+			}
+			r.exe.Close()
 		}
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return nil, 0, ctx.Err()
 		}
 	}
-	return nil, fmt.Errorf("%w: %w", ErrNone, last)
+	return nil, 0, fmt.Errorf("%w: %w", ErrNone, last)
 }
 
 // sample times as many launches as take about d and returns the seconds of one.
