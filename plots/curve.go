@@ -96,10 +96,9 @@ func (c *curve) contested(line []stats.Summary) bool {
 	return slices.ContainsFunc(line, func(s stats.Summary) bool { return choiceOf(&s) != choiceOf(c.at[s.Size()]) })
 }
 
-// split makes a curve of each choice. One that exists at a single size,
-// only because a larger one was clipped to the array there, is left to the
-// curve of the smallest it could come from, with what was left to it: 384³ at size
-// 384 is 512³.
+// split makes a curve of each choice. A choice at a single size is merged, with anything
+// already merged into it, into the next larger choice that clips to it. It is that
+// choice clipped to the array: 384³ at size 384 is 512³.
 func (c *curve) split(line []stats.Summary) (kept []*curve) {
 	_, byChoice := grouped(line, choiceOf)
 	var list []*curve
@@ -109,7 +108,7 @@ func (c *curve) split(line []stats.Summary) (kept []*curve) {
 		list = append(list, one)
 	}
 	slices.SortFunc(list, compareCurves)
-	alone := map[*curve]bool{} // at a single size, of itself
+	alone := map[*curve]bool{} // at a single size before any merge
 	for _, c := range list {
 		alone[c] = len(c.at) == 1
 	}
@@ -126,8 +125,8 @@ func (c *curve) split(line []stats.Summary) (kept []*curve) {
 	return kept
 }
 
-// clipsTo reports whether c's choice, clipped to the arrays, is that of all of o,
-// at sizes that c does not have.
+// clipsTo reports whether c lacks every size of o, and c's choice, clipped to the arrays of
+// that size, is o's there.
 func (c *curve) clipsTo(o *curve) bool {
 	for size, s := range o.at {
 		if c.at[size] != nil || c.choice.clippedTo(&s.Record) != choiceOf(s) {

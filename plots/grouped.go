@@ -2,7 +2,7 @@ package plots
 
 import "slices"
 
-// grouped parts a list by a key. The keys are in the order of their first.
+// grouped parts a list by a key. The keys are in order of first occurrence.
 func grouped[K comparable, V any](list []V, key func(*V) K) (order []K, groups map[K][]V) {
 	groups = map[K][]V{}
 	for i := range list {
@@ -15,7 +15,7 @@ func grouped[K comparable, V any](list []V, key func(*V) K) (order []K, groups m
 	return order, groups
 }
 
-// distinct lists the different keys of a list in the order of their first.
+// distinct lists the different keys of a list in order of first occurrence.
 func distinct[K comparable, V any](list []V, key func(*V) K) []K {
 	var order []K
 	seen := map[K]bool{}
@@ -27,7 +27,7 @@ func distinct[K comparable, V any](list []V, key func(*V) K) []K {
 	return order
 }
 
-// adding adds v to the list unless it is there.
+// adding appends v to the list unless the list has it.
 func adding[V comparable](list []V, v V) []V {
 	if slices.Contains(list, v) {
 		return list

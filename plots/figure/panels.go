@@ -33,7 +33,8 @@ const (
 	titleIndent = 3 * vg.Length(1)
 )
 
-// guideStyle is that of lines that values are held against; marks are a little thinner.
+// guideStyle is the look of lines that values are compared with: guides and marks of Panels.
+// markStyle is the thinner look of marks across Bars and Rows.
 var (
 	guideStyle = draw.LineStyle{Color: SoftInk, Width: 1.4, Dashes: []vg.Length{12, 3, 2, 3}}
 	markStyle  = draw.LineStyle{Color: SoftInk, Width: 1.2, Dashes: guideStyle.Dashes}
