@@ -35,7 +35,7 @@ func dispatchPanels(q Request, summaries []stats.Summary) *figure.Panels {
 	place, looks := xOf(summaries), slots(curves)
 	device := figure.Panel{Title: "device: one launch", X: sizeAxis(summaries)}
 	host := figure.Panel{Title: "dispatch: one call, beside its launches", X: device.X}
-	lost := 0
+	droppedIntercepts := 0
 	var methods []string
 	for i, name := range labels(curves, true) {
 		times := looks[i].series(name, curves[i])
@@ -55,7 +55,7 @@ func dispatchPanels(q Request, summaries []stats.Summary) *figure.Panels {
 			case drawable(s.Dispatch.Median):
 				dispatches.Points = append(dispatches.Points, timePoint(x, s.Dispatch))
 			default:
-				lost++
+				droppedIntercepts++
 			}
 		}
 		device.Add(times)
@@ -81,8 +81,8 @@ func dispatchPanels(q Request, summaries []stats.Summary) *figure.Panels {
 		}
 		p.Subtitle = append(p.Subtitle, strings.Join(parts, " · "))
 	}
-	if lost > 0 {
-		p.Subtitle = append(p.Subtitle, fmt.Sprintf("%d intercepts are not positive: dispatch too small to tell from noise, left out", lost))
+	if droppedIntercepts > 0 {
+		p.Subtitle = append(p.Subtitle, fmt.Sprintf("%d intercepts are not positive: dispatch too small to tell from noise, left out", droppedIntercepts))
 	}
 	return p
 }

@@ -15,7 +15,7 @@ import (
 // way to multiply the same shape. There is a picture of one shape for each chip:
 // the one measured in most ways, the largest of several.
 func accuracyPictures(q Request, d data) ([]figure.Picture, error) {
-	sizes, ways := grouped(slices.DeleteFunc(stats.Best(d.asked), func(s stats.Summary) bool { return !usable(&s) || !lost(&s).Known }), sizeOf)
+	sizes, ways := grouped(slices.DeleteFunc(stats.Best(d.asked), func(s stats.Summary) bool { return !usable(&s) || !errorAgainstFloat64(&s).Known }), sizeOf)
 	if len(sizes) == 0 {
 		return nil, errors.New("no row has a time and an error to draw against it: quantized products have (bench --dtype int8:per_channel+token), and those of floats")
 	}
@@ -25,10 +25,9 @@ func accuracyPictures(q Request, d data) ([]figure.Picture, error) {
 	return []figure.Picture{accuracyChart(q, size, ways[size])}, nil
 }
 
-// lost is the error of a product relative to float64 arithmetic on what was
-// asked for: on operands before they were quantized, or on those of a product
-// that does not quantize.
-func lost(s *stats.Summary) results.Optional[float64] {
+// errorAgainstFloat64 is the error of a product relative to float64 arithmetic on the operands
+// before quantization, so that it includes what quantization lost.
+func errorAgainstFloat64(s *stats.Summary) results.Optional[float64] {
 	e := s.RelErr
 	if s.Quant != "" {
 		e = s.QuantRelErr
@@ -46,7 +45,7 @@ func accuracyChart(q Request, size string, summaries []stats.Summary) *figure.Ch
 	looks, names := slots(curves), waysOf(curves)
 	left, right, low, high := math.Inf(1), 0.0, math.Inf(1), 0.0
 	for i, c := range curves {
-		rate, e := c.any().Rate.Median, lost(c.any()).Value
+		rate, e := c.any().Rate.Median, errorAgainstFloat64(c.any()).Value
 		s := looks[i].series(names[i], c)
 		s.Points = []figure.Point{{X: rate, Y: e, Lo: e, Hi: e}}
 		ch.Series = append(ch.Series, s)

@@ -97,29 +97,29 @@ func FileSafe(s string) string {
 	return s[:maxName-9] + "-" + hex.EncodeToString(sum[:4])
 }
 
-// drawOn draws p on c. A place that is no number, or far off every page, is an error
-// and not drawn: a rasterizer takes such a path for hours of work.
+// drawOn draws p on c. It returns an error if a place is no number or lies far off the page,
+// and leaves out what is there: a rasterizer would work on such a path for hours.
 func drawOn(c vg.CanvasSizer, p Picture) error {
 	f := &finite{CanvasSizer: c}
 	Draw(p, draw.New(f))
-	if f.lost > 0 {
-		return fmt.Errorf("%s cannot be drawn: %d of its lines, areas or words have a place that is no number or lies far off the page", p.Head().Name, f.lost)
+	if f.leftOut > 0 {
+		return fmt.Errorf("%s cannot be drawn: %d of its lines, areas or words have a place that is no number or lies far off the page", p.Head().Name, f.leftOut)
 	}
 	return nil
 }
 
-// finite is a canvas that leaves out, and counts, what has no place on a page.
+// finite is a canvas that leaves out and counts what placed refuses.
 type finite struct {
 	vg.CanvasSizer
-	lost int
+	leftOut int // lines, areas, words and images
 }
 
-// placed reports whether all points are on or near a page.
+// placed reports whether all points are on or near a page, and counts a refusal in leftOut.
 func (f *finite) placed(points ...vg.Point) bool {
 	const farthest = 1e6 // in points
 	for _, p := range points {
 		if !(math.Abs(float64(p.X)) <= farthest && math.Abs(float64(p.Y)) <= farthest) {
-			f.lost++
+			f.leftOut++
 			return false
 		}
 	}
