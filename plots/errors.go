@@ -43,7 +43,7 @@ func errorPictures(q Request, d data) ([]figure.Picture, error) {
 	}
 	dtypes := distinct(shown, func(s **stats.Summary) string { return (*s).Dtypes() })
 	slices.Sort(dtypes)
-	p := &figure.Panels{Heading: headingOf(q, "Errors by K", shown, false, hollow)}
+	p := &figure.Panels{Heading: headingOf(q, "Errors by K", shown, false, hollowWords)}
 	for _, row := range errorRows {
 		p.Rows = slices.AppendSeq(p.Rows, slices.Chunk(row.panels(d.asked, dtypes), figure.Columns(dtypes)))
 	}

@@ -31,10 +31,10 @@ func compareRows(a, b *stats.Summary) int {
 }
 
 // headingOf says what a picture of summaries shows and, in lines under that, on
-// what, how and when it was measured: every facet that all rows share. The
-// baseline may run otherwise and is told apart then; peers, which are named by their
-// versions, do so too. best says that only each
-// kernel's fastest blocks are shown, mark how the picture marks what is not to be relied on.
+// what, how and when it was measured: every facet that all rows share. Baseline settings that
+// differ are listed separately. Peers are ignored unless they are all there is beside the
+// baseline, since their names state their versions. best says that only each kernel's fastest
+// blocks are shown, mark how the picture marks points of low confidence.
 func headingOf(q Request, title string, summaries []*stats.Summary, best bool, mark string) figure.Heading {
 	var rows, baseline, peers []*results.Record
 	for _, s := range summaries {
@@ -77,7 +77,7 @@ func headingOf(q Request, title string, summaries []*stats.Summary, best bool, m
 	if len(other) > 0 {
 		subtitle[1] += " · " + results.Baseline + ": " + strings.Join(other, ", ")
 	}
-	for _, text := range []string{sources(summaries), unreliable(summaries, mark)} {
+	for _, text := range []string{sources(summaries), lowConfidence(summaries, mark)} {
 		if text != "" {
 			subtitle = append(subtitle, text)
 		}
@@ -107,12 +107,12 @@ func sources(summaries []*stats.Summary) string {
 	return strings.Join(parts, " · ")
 }
 
-// hollow is how charts mark what is not to be relied on.
-const hollow = "hollow, "
+// hollowWords say how charts mark points of low confidence.
+const hollowWords = "hollow, "
 
-// unreliable lists the points that are not to be relied on, which the picture marks so; "" if
-// there are none.
-func unreliable(summaries []*stats.Summary, mark string) string {
+// lowConfidence lists the points of low confidence after the words of their mark; "" if there
+// are none.
+func lowConfidence(summaries []*stats.Summary, mark string) string {
 	var names []string
 	disturbed, few := false, false
 	for _, s := range summaries {
@@ -149,21 +149,21 @@ func modes(summaries []*stats.Summary) string {
 
 // intervals says what the bands are.
 func intervals(summaries []*stats.Summary) string {
-	measured, sure := 0, 0
+	measured, with95 := 0, 0
 	for _, s := range summaries {
 		if s.Mode == results.Measured && usable(s) {
 			measured++
 			if s.Rate.Sure() {
-				sure++
+				with95++
 			}
 		}
 	}
 	switch {
 	case measured == 0:
 		return "no measured point"
-	case measured == sure:
+	case measured == with95:
 		return "medians with 95 % intervals"
-	case sure == 0:
+	case with95 == 0:
 		return "medians with the range of fewer than 6 samples"
 	}
 	return "medians with 95 % intervals, or the range where there are fewer than 6 samples"

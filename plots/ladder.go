@@ -25,7 +25,7 @@ func ladderPictures(q Request, d data) ([]figure.Picture, error) {
 func ladderBars(q Request, summaries []stats.Summary) *figure.Bars {
 	curves := curvesOf(summaries, false)
 	list := sorted(curves)
-	b := &figure.Bars{Heading: headingOf(q, "The ladder", list, true, hollow), X: categories(summaries)}
+	b := &figure.Bars{Heading: headingOf(q, "The ladder", list, true, hollowWords), X: categories(summaries)}
 	over := figure.BarPanel{Y: figure.Axis{Label: "times the rate of the rung below" + paired(list), Unit: times}, Mark: 1}
 	peak := figure.BarPanel{Y: figure.Axis{Label: "% of " + roofOf(q, &summaries[0]), Unit: percent}, Mark: 100}
 	looks, names := slots(curves), labels(curves, true)

@@ -37,7 +37,7 @@ func peersPictures(q Request, d data) (list []figure.Picture, err error) {
 			continue // all are unsupported
 		}
 		threads := counted(key.threads, "thread", 1)
-		h := headingOf(q, strings.TrimSuffix("Peers, "+threads, ", "), arena.points, true, hollow)
+		h := headingOf(q, strings.TrimSuffix("Peers, "+threads, ", "), arena.points, true, hollowWords)
 		for _, part := range []struct {
 			told bool
 			name string

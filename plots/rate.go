@@ -33,7 +33,7 @@ func kernelPictures(q Request, d data) (list []figure.Picture, err error) {
 func rateCharts(q Request, title string, summaries []stats.Summary, split bool) []figure.Picture {
 	return apart(summaries, func(part []stats.Summary) figure.Picture {
 		curves, place := curvesOf(part, split), xOf(part)
-		ch := &figure.Chart{Heading: headingOf(q, title, sorted(curves), !split, hollow), X: sizeAxis(part)}
+		ch := &figure.Chart{Heading: headingOf(q, title, sorted(curves), !split, hollowWords), X: sizeAxis(part)}
 		ch.Roofs, _ = roofsOf(part)
 		looks := slots(curves)
 		for i, label := range labels(curves, q.Kind != Size) {
@@ -73,8 +73,8 @@ func emphasize(series []figure.Series, curves []*curve) {
 	}
 }
 
-// fitRates makes the y axis go from 0 to a little above the highest interval of a point that
-// can be relied on, and above the peaks that are in view. Peaks are named by their rates.
+// fitRates makes the y axis go from 0 to a little above the highest interval, points of low
+// confidence apart, and above the peaks that are in view. Peaks are named by their rates.
 func fitRates(ch *figure.Chart, of results.Unit) {
 	var ends figure.Extent
 	var peaks []float64

@@ -35,7 +35,7 @@ func rooflinePictures(q Request, d data) ([]figure.Picture, error) {
 		ch.Series = append(ch.Series, s)
 		first = append(first, *kept[i].any())
 	}
-	ch.Heading = headingOf(q, "Roofline", sorted(kept), true, hollow)
+	ch.Heading = headingOf(q, "Roofline", sorted(kept), true, hollowWords)
 	roofs, units := roofsOf(first)
 	if !slices.ContainsFunc(roofs, func(r figure.Roof) bool { _, known := r.Ridge(); return known }) {
 		return nil, fmt.Errorf("the rows of %s lack peak_flops or bandwidth of %s: there is no roof to draw",
@@ -154,7 +154,7 @@ func fitRoofline(ch *figure.Chart, of results.Unit, units []results.Unit) {
 			middle = append(middle, pt.Y)
 		}
 	}
-	if high == 0 { // none can be relied on
+	if high == 0 { // all are of low confidence
 		low, high = slices.Min(middle), slices.Max(middle)
 	}
 	for _, r := range ch.Roofs {
@@ -188,9 +188,9 @@ func fitRoofline(ch *figure.Chart, of results.Unit, units []results.Unit) {
 	}
 }
 
-// roofsOf returns the limits that the rows state, one roof for each device and
-// dtype, and what its peak counts: the newest statement counts, since a measured peak differs a
-// little from run to run. The baseline's device counts only where there is no kernel.
+// roofsOf returns a roof for each device and dtype, and the unit of each peak. The newest row
+// wins, since a measured peak differs a little from run to run. Baseline rows are used only if
+// no kernel row has a roof.
 func roofsOf(summaries []stats.Summary) (roofs []figure.Roof, units []results.Unit) {
 	type id struct{ device, dtype string }
 	var devices []id

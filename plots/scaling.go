@@ -108,7 +108,7 @@ func (g grown) picture(q Request) (*figure.Panels, error) {
 	if !slices.ContainsFunc(all, usable) {
 		return nil, fmt.Errorf("no product of %s on a mesh has a rate: %s", g.whole.Size(), failureOf(g.whole))
 	}
-	p := &figure.Panels{Heading: headingOf(q, "Scaling of "+g.whole.Size(), all, false, hollow)}
+	p := &figure.Panels{Heading: headingOf(q, "Scaling of "+g.whole.Size(), all, false, hollowWords)}
 	top, bottom := 0.0, math.Inf(1)
 	var ticks []figure.Tick
 	for _, s := range all {

@@ -34,7 +34,7 @@ func workPictures(q Request, d data) ([]figure.Picture, error) {
 func workPanels(q Request, told []stats.Summary) *figure.Panels {
 	curves := curvesOf(told, false)
 	looks, place, x := lineLooks(curves), xOf(told), sizeAxis(told)
-	p := &figure.Panels{Heading: headingOf(q, "FLOPs asked for and computed", sorted(curves), true, hollow)}
+	p := &figure.Panels{Heading: headingOf(q, "FLOPs asked for and computed", sorted(curves), true, hollowWords)}
 	top := 0.0
 	for _, options := range distinct(told, func(s *stats.Summary) string { return s.Options }) {
 		name := cmp.Or(options, "plain")

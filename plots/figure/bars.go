@@ -61,8 +61,8 @@ func (s BarSeries) level() draw.LineStyle {
 	return sty
 }
 
-// Add adds the panel, if it has bars, with an axis that reaches above every bar that can be
-// relied on, and its label; others end where the axis does. A mark far above all is not drawn.
+// Add adds the panel, if it has bars. The axis reaches above every bar and its label; bars of
+// low confidence may be cut off at its end. A mark far above all is not drawn.
 func (b *Bars) Add(p BarPanel) {
 	if len(p.Bars) == 0 {
 		return
@@ -75,25 +75,25 @@ func (b *Bars) Add(p BarPanel) {
 	b.Panels = append(b.Panels, p)
 }
 
-// An Extent is how high values reach, those not to be relied on apart.
-type Extent struct{ sure, rough float64 }
+// An Extent is how high values reach, those of low confidence apart.
+type Extent struct{ confident, lowConfidence float64 }
 
 // Add adds a value and the end of its interval.
-func (e *Extent) Add(v, hi float64, rough bool) {
-	if rough {
-		e.rough = max(e.rough, v)
+func (e *Extent) Add(v, hi float64, lowConfidence bool) {
+	if lowConfidence {
+		e.lowConfidence = max(e.lowConfidence, v)
 	} else {
-		e.sure = max(e.sure, v, hi)
+		e.confident = max(e.confident, v, hi)
 	}
 }
 
-// Top is the highest of all that can be relied on, if there is any, and of the limits in
-// view: a limit far above would press all values to the floor.
+// Top is the highest of the values and of the limits in view. Values of low confidence count
+// only if there is no other. A limit far above would press all values to the floor.
 func (e Extent) Top(limits ...float64) float64 {
 	const inView = 3
-	top := e.sure
+	top := e.confident
 	if top == 0 {
-		top = e.rough
+		top = e.lowConfidence
 	}
 	highest := top
 	for _, l := range limits {

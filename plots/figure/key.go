@@ -61,7 +61,7 @@ type Fill int
 const (
 	Solid  Fill = iota
 	Pale        // what lies behind a solid part
-	Hollow      // with a dashed rim: predicted, or not to be relied on
+	Hollow      // with a dashed rim: predicted, or of low confidence
 )
 
 // hollowIf is the fill of what may be predicted.

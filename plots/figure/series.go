@@ -129,7 +129,7 @@ func (f frame) line(points []Point) (line []vg.Point) {
 
 // drawMarker draws the series' marker with a white rim, so that markers on top of each other
 // stay apart.
-func (s *Series) drawMarker(c draw.Canvas, at vg.Point, rough bool) {
+func (s *Series) drawMarker(c draw.Canvas, at vg.Point, lowConfidence bool) {
 	const radius = 4
 	m := markers[s.Shape%len(markers)]
 	part := func(col color.Color, radius vg.Length) {
@@ -138,7 +138,7 @@ func (s *Series) drawMarker(c draw.Canvas, at vg.Point, rough bool) {
 	}
 	part(White, radius+1.2)
 	part(s.Color, radius)
-	if s.Predicted || rough {
+	if s.Predicted || lowConfidence {
 		part(White, radius-1.6)
 	}
 }

@@ -49,16 +49,16 @@ type points struct {
 	Bound         numbers `json:"bound"`     // err/bound
 	Error         numbers `json:"error"`     // rel_err
 	Intensity     numbers `json:"intensity"` // work over bytes moved
-	LowConfidence []int   `json:"rough"`     // which figures are not to be relied on: the sum of roughTime, …
+	LowConfidence []int   `json:"rough"`     // which figures are not to be relied on: the sum of lowConfidenceTime, …
 }
 
-// Figures of a point that are not to be relied on, added up in rough; data.js has the same.
+// Figures of a point that are not to be relied on, added up in LowConfidence; data.js has the same.
 const (
-	roughTime = 1 << iota
-	roughRate
-	roughPeak
-	roughBaseline
-	roughOver
+	lowConfidenceTime = 1 << iota
+	lowConfidenceRate
+	lowConfidencePeak
+	lowConfidenceBaseline
+	lowConfidenceOver
 )
 
 // section is what a chart shows together: rates that have one unit, on one
@@ -215,13 +215,13 @@ func (p *points) addFigures(s *stats.Summary) {
 	p.Bound = append(p.Bound, optional(s.ErrOverBound))
 	p.Error = append(p.Error, optional(s.RelErr))
 	p.Intensity = append(p.Intensity, intensity)
-	rough := 0
+	lowConfidence := 0
 	for i, e := range []stats.Estimate{s.Time, s.Rate, s.PercentOfPeak, s.PercentOfBaseline, s.OverBelow} {
 		if e.Known() && !e.Holds() {
-			rough |= roughTime << i
+			lowConfidence |= lowConfidenceTime << i
 		}
 	}
-	p.LowConfidence = append(p.LowConfidence, rough)
+	p.LowConfidence = append(p.LowConfidence, lowConfidence)
 }
 
 // numbering gives each text a number, from 0 in the order of first use.
