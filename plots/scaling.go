@@ -24,13 +24,13 @@ import (
 // as it has on the most devices, which belong to both.
 func scalingPictures(q Request, d data) ([]figure.Picture, error) {
 	var list []figure.Picture
-	for i, g := range grownOf(d.asked) {
-		p, err := g.picture(q)
+	for i, sp := range scaledProducts(d.asked) {
+		p, err := sp.picture(q)
 		if err != nil {
 			return nil, err
 		}
 		if i > 0 {
-			p.Name += "_" + figure.FileSafe(g.whole.Size())
+			p.Name += "_" + figure.FileSafe(sp.whole.Size())
 		}
 		list = append(list, p)
 	}
@@ -40,16 +40,16 @@ func scalingPictures(q Request, d data) ([]figure.Picture, error) {
 	return list, nil
 }
 
-// grown is a product that grows with its devices, and stays as it is on all of them.
-type grown struct {
+// A scaledProduct is one product on several device counts: strong keeps all its sizes, weak
+// its rows for each device.
+type scaledProduct struct {
 	whole        *stats.Summary // on the most devices
 	strong, weak []*stats.Summary
 }
 
-// grownOf finds the products that grow, the largest first. A product of the same
-// K and N whose rows are those of a larger one in weak scaling is no picture of its own
-// unless it is on several numbers of devices.
-func grownOf(summaries []stats.Summary) []grown {
+// scaledProducts finds the products to show, the largest first. It skips a product on one device
+// count that already is a weak-scaling point of a larger one, or that has no weak scaling.
+func scaledProducts(summaries []stats.Summary) []scaledProduct {
 	type product struct {
 		family, dtypes  string
 		batch, m, k, n  int
@@ -74,41 +74,41 @@ func grownOf(summaries []stats.Summary) []grown {
 	most := func(list []*stats.Summary) *stats.Summary {
 		return slices.MaxFunc(list, func(a, b *stats.Summary) int { return cmp.Compare(a.Devices, b.Devices) })
 	}
-	var list []grown
-	used := map[product]bool{} // as weak scaling of a larger one
+	var list []scaledProduct
+	shown := map[product]bool{} // as a weak-scaling point of a larger one
 	for _, p := range products {
-		g := grown{whole: most(spread[p]), strong: spread[p]}
+		sp := scaledProduct{whole: most(spread[p]), strong: spread[p]}
 		for _, s := range alike[anyRows(p)] {
-			if s.M*g.whole.Devices == p.m*s.Devices { // as many rows for each device
-				g.weak = append(g.weak, s)
+			if s.M*sp.whole.Devices == p.m*s.Devices { // as many rows for each device
+				sp.weak = append(sp.weak, s)
 			}
 		}
-		alone := func(list []*stats.Summary) bool {
+		oneCount := func(list []*stats.Summary) bool {
 			return !slices.ContainsFunc(list, func(s *stats.Summary) bool { return s.Devices != list[0].Devices })
 		}
-		if alone(g.strong) && (used[p] || alone(g.weak)) {
+		if oneCount(sp.strong) && (shown[p] || oneCount(sp.weak)) {
 			continue
 		}
-		for _, s := range g.weak {
-			used[of(s)] = true
+		for _, s := range sp.weak {
+			shown[of(s)] = true
 		}
-		if alone(g.strong) {
-			g.strong = nil
+		if oneCount(sp.strong) {
+			sp.strong = nil
 		}
-		if alone(g.weak) {
-			g.weak = nil
+		if oneCount(sp.weak) {
+			sp.weak = nil
 		}
-		list = append(list, g)
+		list = append(list, sp)
 	}
 	return list
 }
 
-func (g grown) picture(q Request) (*figure.Panels, error) {
-	all := slices.Concat(g.strong, g.weak)
+func (sp scaledProduct) picture(q Request) (*figure.Panels, error) {
+	all := slices.Concat(sp.strong, sp.weak)
 	if !slices.ContainsFunc(all, usable) {
-		return nil, fmt.Errorf("no product of %s on a mesh has a rate: %s", g.whole.Size(), failureOf(g.whole))
+		return nil, fmt.Errorf("no product of %s on a mesh has a rate: %s", sp.whole.Size(), failureOf(sp.whole))
 	}
-	p := &figure.Panels{Heading: headingOf(q, "Scaling of "+g.whole.Size(), all, false, hollowWords)}
+	p := &figure.Panels{Heading: headingOf(q, "Scaling of "+sp.whole.Size(), all, false, hollowWords)}
 	top, bottom := 0.0, math.Inf(1)
 	var ticks []figure.Tick
 	for _, s := range all {
@@ -120,14 +120,14 @@ func (g grown) picture(q Request) (*figure.Panels, error) {
 			top = math.Max(top, peak)
 		}
 	}
-	unit := rateUnit(top, g.whole.RateOf())
+	unit := rateUnit(top, sp.whole.RateOf())
 	devices, ways := figure.Powers("devices", ticks), waysToSpread(all)
-	rows := strconv.FormatFloat(float64(g.whole.M)/float64(g.whole.Devices), 'f', -1, 64)
+	rows := strconv.FormatFloat(float64(sp.whole.M)/float64(sp.whole.Devices), 'f', -1, 64)
 	add := func(y figure.Axis, of func(*stats.Summary) stats.Estimate, roof func(*stats.Summary) float64) {
 		strong := figure.Panel{Title: "strong: the same product on more devices", X: devices, Y: y}
 		weak := figure.Panel{Title: "weak: " + rows + " rows for each device", X: devices, Y: y}
-		fillScaling(&strong, g.strong, ways, of, roof)
-		fillScaling(&weak, g.weak, ways, of, roof)
+		fillScaling(&strong, sp.strong, ways, of, roof)
+		fillScaling(&weak, sp.weak, ways, of, roof)
 		p.Rows = append(p.Rows, []figure.Panel{strong, weak})
 	}
 	add(figure.Axis{Label: unit.Name + " of all devices together", Scale: figure.Log, Min: bottom / 1.3, Max: top * 1.3, Unit: unit},
