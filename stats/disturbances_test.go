@@ -126,11 +126,11 @@ func TestSummarize_Disturbed(t *testing.T) {
 		return list
 	}
 	for _, c := range []struct {
-		disturbed []int
-		median    float64
-		n         int
-		rough     bool
-		notes     string
+		disturbed     []int
+		median        float64
+		n             int
+		lowConfidence bool
+		notes         string
 	}{
 		{nil, 1e-3, 12, false, ""},
 		{[]int{3, 5, 7}, 1e-3, 9, false, "disturbed in 3 of 12 repetitions of these points (25 %): its threads waited for processors while other programs ran (3); figures leave them out"},
@@ -139,14 +139,14 @@ func TestSummarize_Disturbed(t *testing.T) {
 	} {
 		list := Summarize(rows(c.disturbed...))
 		s := list[0]
-		if s.Time.Median != c.median || s.Time.N != c.n || s.LowConfidence != c.rough || s.Rate.LowConfidence != c.rough || s.Disturbed != len(c.disturbed) || s.Rows != 12 {
+		if s.Time.Median != c.median || s.Time.N != c.n || s.LowConfidence != c.lowConfidence || s.Rate.LowConfidence != c.lowConfidence || s.Disturbed != len(c.disturbed) || s.Rows != 12 {
 			t.Errorf("%d disturbed: %+v of %d rows, %d disturbed, rough %v", len(c.disturbed), s.Time, s.Rows, s.Disturbed, s.LowConfidence)
 		}
 		var text strings.Builder
 		if err := WriteTable(&text, "text", list); err != nil {
 			t.Fatal(err)
 		}
-		if got := text.String(); !strings.Contains(got, c.notes) || strings.Contains(got, "disturbed") != (c.notes != "") || strings.Contains(got, "~"+FormatSeconds(c.median)) != c.rough {
+		if got := text.String(); !strings.Contains(got, c.notes) || strings.Contains(got, "disturbed") != (c.notes != "") || strings.Contains(got, "~"+FormatSeconds(c.median)) != c.lowConfidence {
 			t.Errorf("%d disturbed:\n%s", len(c.disturbed), got)
 		}
 	}

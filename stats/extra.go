@@ -63,5 +63,5 @@ func (s *Summary) secondsAt(q float64) string {
 	if !ok {
 		return ""
 	}
-	return rough(s.Time) + FormatSeconds(seconds)
+	return markOf(s.Time) + FormatSeconds(seconds)
 }

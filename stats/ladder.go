@@ -216,7 +216,7 @@ func figures(unit string, divisor float64, roof string) []ladderColumn {
 		if !e.Known() {
 			return ""
 		}
-		return rough(e) + words.Figure(e.Median*factor) + suffix
+		return markOf(e) + words.Figure(e.Median*factor) + suffix
 	}
 	return []ladderColumn{
 		blocksColumn, paramsColumn, sizeColumn,
@@ -224,7 +224,7 @@ func figures(unit string, divisor float64, roof string) []ladderColumn {
 			if !s.Time.Known() {
 				return ""
 			}
-			return rough(s.Time) + FormatSeconds(s.Time.Median)
+			return markOf(s.Time) + FormatSeconds(s.Time.Median)
 		}},
 		{name: "±", cell: spread},
 		{name: unit, cell: func(s *Summary) string { return figure(s.Rate, 1/divisor, "") }},
@@ -242,12 +242,12 @@ func figures(unit string, divisor float64, roof string) []ladderColumn {
 	}
 }
 
-// rough marks a figure that is not to be relied on.
-func rough(e Estimate) string {
+// markOf returns the mark of a figure of low confidence, "" of others.
+func markOf(e Estimate) string {
 	if e.Holds() {
 		return ""
 	}
-	return roughMark
+	return lowConfidenceMark
 }
 
 // kernelName says where the baseline ran, as its line lacks the conditions, and

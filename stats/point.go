@@ -29,11 +29,11 @@ type timing struct {
 	runs     []runTimes  // samples by run, in the order in which they came
 	warnings []string
 
-	total  int            // rows that were timed
-	left   int            // of total: disturbed, and not in the figures
-	causes map[Causes]int // of left
-	all    *timing        // of all rows, if some are left out
-	rough  bool           // too few rows were quiet: the figures rest on those, or on disturbed ones
+	total         int            // rows that were timed
+	left          int            // of total: disturbed, and not in the figures
+	causes        map[Causes]int // of left
+	all           *timing        // of all rows, if some are left out
+	lowConfidence bool           // too few rows were quiet: the figures rest on those, or on disturbed ones
 }
 
 // runTimes are the samples of one execution.
@@ -65,8 +65,8 @@ func (r rep) symptoms() Symptoms {
 // launch counts: the slope is device time, the intercept dispatch. The other
 // methods divide seconds by launches.
 //
-// Disturbed rows are left out; of a loop the whole round, which has one slope. A point
-// is rough if fewer than enoughQuiet are left, and if none is, all count.
+// Disturbed rows are left out; of a loop the whole round, which has one slope. A point is
+// of low confidence if fewer than enoughQuiet are left. If none is, all count.
 func timePoint(method results.Method, rows []rep, d *Disturbances) timing {
 	quiet, t := sift(method, rows, d)
 	t.fit(method, quiet)

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// roughMark stands ahead of figures that rest on too few quiet rows.
-const roughMark = "~"
+// lowConfidenceMark precedes figures of low confidence.
+const lowConfidenceMark = "~"
 
 // reasons say what disturbed a run, and what to do about it.
 var reasons = []struct {
@@ -30,7 +30,7 @@ var reasons = []struct {
 // suffers.
 func disturbance(summaries []Summary) string {
 	const worthSaying = 20
-	total, left, rough, none := 0, 0, 0, 0
+	total, left, lowConfidence, none := 0, 0, 0, 0
 	counts := map[Causes]int{}
 	lost := 0 // repetitions of left that lacked processors
 	for i := range summaries {
@@ -39,8 +39,8 @@ func disturbance(summaries []Summary) string {
 			continue
 		}
 		total, left = total+s.timing.total, left+s.timing.left
-		if s.timing.rough {
-			rough++
+		if s.timing.lowConfidence {
+			lowConfidence++
 			if s.timing.left == s.timing.total {
 				none++
 			}
@@ -56,7 +56,7 @@ func disturbance(summaries []Summary) string {
 			}
 		}
 	}
-	if left*worthSaying <= total && rough == 0 {
+	if left*worthSaying <= total && lowConfidence == 0 {
 		return ""
 	}
 	var why, advice []string
@@ -86,10 +86,10 @@ func disturbance(summaries []Summary) string {
 	}
 	text := fmt.Sprintf("the machine was disturbed in %d of %d repetitions of these points (%.0f %%): %s; ",
 		left, total, 100*float64(left)/float64(total), strings.Join(why, ", "))
-	if rough == 0 {
+	if lowConfidence == 0 {
 		return text + "figures leave them out"
 	}
-	text += fmt.Sprintf("%s stands before figures, of %d %s here, with fewer than %d quiet ones, which are not to be relied on", roughMark, rough, words.Plural("point", rough), enoughQuiet)
+	text += fmt.Sprintf("%s stands before figures, of %d %s here, with fewer than %d quiet ones, which are not to be relied on", lowConfidenceMark, lowConfidence, words.Plural("point", lowConfidence), enoughQuiet)
 	if none > 0 {
 		text += fmt.Sprintf("; %d of them had none and show disturbed ones", none)
 	}
@@ -103,7 +103,7 @@ const lostTime = Waited | Stolen | Throttled
 func fewSamples(summaries []Summary) string {
 	n := 0
 	for i := range summaries {
-		if s := &summaries[i]; s.Few() && !s.timing.rough {
+		if s := &summaries[i]; s.Few() && !s.timing.lowConfidence {
 			n++
 		}
 	}
@@ -111,7 +111,7 @@ func fewSamples(summaries []Summary) string {
 		return ""
 	}
 	return fmt.Sprintf("%s stands before figures, of %d %s, with fewer than %d samples: give it a longer --time-budget",
-		roughMark, n, words.Plural("point", n), fewestSamples)
+		lowConfidenceMark, n, words.Plural("point", n), fewestSamples)
 }
 
 // unfinished says of which files the sweep has not ended; "" if all have.
@@ -144,5 +144,5 @@ func wideIntervals(summaries []Summary) string {
 		return ""
 	}
 	return fmt.Sprintf("%s stands before figures, of %d %s, whose intervals span more than twofold: measure again, on a quieter machine or with a longer --time-budget",
-		roughMark, n, words.Plural("point", n))
+		lowConfidenceMark, n, words.Plural("point", n))
 }

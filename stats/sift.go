@@ -33,7 +33,7 @@ func sift(method results.Method, rows []rep, d *Disturbances) (quiet []rep, t ti
 		}
 		seen[r.round] = true
 	}
-	t.rough = t.left > 0 && samples < enoughQuiet
+	t.lowConfidence = t.left > 0 && samples < enoughQuiet
 	if len(quiet) == 0 {
 		quiet = rows
 	}

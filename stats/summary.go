@@ -180,9 +180,9 @@ func (t *tally) summary(id pointID, d *Disturbances) Summary {
 		s.Time.Lo, s.Time.Hi, s.Time.Band = min(s.SecondsLow, s.Time.Median), max(s.SecondsHigh, s.Time.Median), true
 	}
 	s.Dispatch = estimate(s.timing.dispatch)
-	s.Disturbed, s.LowConfidence = s.timing.left, s.timing.rough || s.Few()
+	s.Disturbed, s.LowConfidence = s.timing.left, s.timing.lowConfidence || s.Few()
 	s.Time.LowConfidence, s.Dispatch.LowConfidence = s.LowConfidence, s.LowConfidence
-	if s.Mode == results.Measured && s.Time.Known() && !s.Time.Sure() && !s.timing.rough { // of which the machine is to blame, and more is said
+	if s.Mode == results.Measured && s.Time.Known() && !s.Time.Sure() && !s.timing.lowConfidence { // of which the machine is to blame, and more is said
 		s.warn("fewer than 6 samples: the interval is their range, below 95 %% confidence")
 	}
 	if s.Time.Known() && !(s.Time.Median > 0) { // or NaN, of times that overflow

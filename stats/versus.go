@@ -94,7 +94,7 @@ func versusNotes(list []Comparison) []string {
 
 // disturbedNotes say how many samples the machine disturbed, and what became of them.
 func disturbedNotes(list []Comparison) (notes []string) {
-	disturbed, all, rough, mixed := 0, 0, 0, 0
+	disturbed, all, lowConfidence, mixed := 0, 0, 0, 0
 	for i := range list {
 		c := &list[i]
 		n := c.Disturbed[0] + c.Disturbed[1]
@@ -106,7 +106,7 @@ func disturbedNotes(list []Comparison) (notes []string) {
 			all += n
 		}
 		if c.LowConfidence {
-			rough++
+			lowConfidence++
 		}
 	}
 	if disturbed > 0 {
@@ -116,9 +116,9 @@ func disturbedNotes(list []Comparison) (notes []string) {
 		}
 		notes = append(notes, fmt.Sprintf("the machine was disturbed in %d of %d samples: they are %s", disturbed, all, what))
 	}
-	if rough > 0 {
+	if lowConfidence > 0 {
 		notes = append(notes, fmt.Sprintf("%s stands before %d of %d ratios without a verdict: fewer than %d samples of a side were quiet; measure again on a quieter machine, or use --ab",
-			roughMark, rough, len(list), enoughQuiet))
+			lowConfidenceMark, lowConfidence, len(list), enoughQuiet))
 	}
 	return notes
 }
@@ -171,7 +171,7 @@ func (c *Comparison) cells() []string {
 	if c.Ratio.Known() {
 		ratio = words.Figure(c.Ratio.Median)
 		if c.LowConfidence {
-			ratio = roughMark + ratio
+			ratio = lowConfidenceMark + ratio
 		}
 		if c.Ratio.Sure() && c.New.Mode == results.Measured {
 			interval = words.Figure(c.Ratio.Lo) + " to " + words.Figure(c.Ratio.Hi)

@@ -54,10 +54,10 @@ type Answer struct {
 	At   time.Time
 }
 
-// sure writes figures of a point, and says if they are not to be relied on.
-func sure(s *stats.Summary, format string, args ...any) Answer {
+// measuredAnswer writes figures of a point, and says if they are of low confidence.
+func measuredAnswer(s *stats.Summary, format string, args ...any) Answer {
 	text := fmt.Sprintf(format, args...)
-	if rough(s) != "" {
+	if markOf(s) != "" {
 		text += " (not to be relied on: the machine was disturbed)"
 	}
 	return Answer{text, s.Latest}
@@ -71,33 +71,33 @@ func Answers(lesson int, points []stats.Summary) []Answer {
 	fixed := func(text string) { list = append(list, Answer{Text: text}) }
 	ratio := func(what string, a, b *stats.Summary) {
 		if a != nil && b != nil && a.Pos.File == b.Pos.File {
-			list = append(list, sure(a, "%s: %s times as fast, at %s in %s", what, words.Figure(a.Rate.Median/b.Rate.Median), a.Size(), a.DtypeA))
+			list = append(list, measuredAnswer(a, "%s: %s times as fast, at %s in %s", what, words.Figure(a.Rate.Median/b.Rate.Median), a.Size(), a.DtypeA))
 		}
 	}
 	switch lesson {
 	case 0:
 		if s := m.find("v1_naive", "float32", cube(1024), cube(2048), cube(512)); s != nil && s.PeakFLOPs > 0 {
-			list = append(list, sure(s, "the peak is %s GFLOP/s, and v1 reaches %s %% of it at %s", words.Figure(s.PeakFLOPs/1e9), words.Figure(s.PercentOfPeak.Median), s.Size()))
+			list = append(list, measuredAnswer(s, "the peak is %s GFLOP/s, and v1 reaches %s %% of it at %s", words.Figure(s.PeakFLOPs/1e9), words.Figure(s.PercentOfPeak.Median), s.Size()))
 		}
 	case 1:
 		fixed("a, b and o take 48 MiB: three times 16, so they do not fit")
 		fixed("one core works on one program")
 	case 2:
 		if s := m.find("v2_parallel", "float32", cube(1024), cube(2048), cube(512)); s != nil && s.OverBelow.Known() {
-			list = append(list, sure(s, "v2 is %s times as fast as v1 at %s in float32", words.Figure(s.OverBelow.Median), s.Size()))
+			list = append(list, measuredAnswer(s, "v2 is %s times as fast as v1 at %s in float32", words.Figure(s.OverBelow.Median), s.Size()))
 		}
 		fixed("each panel of b comes in twice")
 	case 3:
 		fixed("4·4·4 = 64 steps, and each block of a comes in 4 times")
 		if s := m.find("v3_block", "float32", cube(512), cube(1024), cube(256)); s != nil && s.OverBelow.Known() {
-			list = append(list, sure(s, "v3 is %s times as fast as v2 at %s in float32", words.Figure(s.OverBelow.Median), s.Size()))
+			list = append(list, measuredAnswer(s, "v3 is %s times as fast as v2 at %s in float32", words.Figure(s.OverBelow.Median), s.Size()))
 		} else if a := m.find("v3_block", "float32", cube(1024), cube(256)); a != nil {
 			ratio("v3 beside v2", a, m.find("v2_parallel", "float32", [3]int{a.M, a.K, a.N}))
 		}
 	case 4:
 		fixed("bytes 3.4 times fewer (71.3 MB and 21.0 MB), steps 64 times fewer (512 and 8)")
 		if s := m.find("v4_optblock", "float32", cube(1024)); s != nil {
-			list = append(list, sure(s, "%s is the fastest of v4's block shapes that were measured at 1024", s.Blocks()))
+			list = append(list, measuredAnswer(s, "%s is the fastest of v4's block shapes that were measured at 1024", s.Blocks()))
 		}
 	case 5:
 		for _, k := range []int{256, 1024, 4096} {
@@ -117,7 +117,7 @@ func Answers(lesson int, points []stats.Summary) []Answer {
 		fixed("the schedule on the page says what v5 reaches")
 	case 7:
 		if s := m.find("v4_optblock", "float32", cube(512)); s != nil {
-			list = append(list, sure(s, "%s is the fastest of v4's block shapes that were measured at 512", s.Blocks()))
+			list = append(list, measuredAnswer(s, "%s is the fastest of v4's block shapes that were measured at 512", s.Blocks()))
 		}
 	case 8:
 		fixed("v1 moves 1.9 GB, v3 276.8 MB")

@@ -61,10 +61,10 @@ func (c Class) Write(w io.Writer) error {
 		m := measured(Class{h}.Summaries())
 		v1, v2, best := "", "", ""
 		if s := m.find("v1_naive", "float32", cube(1024), cube(2048), cube(512), cube(256)); s != nil {
-			v1 = rough(s) + words.Figure(s.Rate.Median/1e9) + " GFLOP/s"
+			v1 = markOf(s) + words.Figure(s.Rate.Median/1e9) + " GFLOP/s"
 		}
 		if s := m.find("v2_parallel", "float32", cube(1024), cube(2048), cube(512), cube(256)); s != nil && s.OverBelow.Known() {
-			v2 = rough(s) + words.Figure(s.OverBelow.Median) + "×"
+			v2 = markOf(s) + words.Figure(s.OverBelow.Median) + "×"
 		}
 		var top *stats.Summary
 		for _, name := range []string{"v1_naive", "v2_parallel", "v3_block", "v4_optblock", "v5_quant"} {
@@ -74,7 +74,7 @@ func (c Class) Write(w io.Writer) error {
 		}
 		if top != nil {
 			rung, _, _ := strings.Cut(top.Kernel, "_")
-			best = rough(top) + words.Figure(top.PercentOfPeak.Median) + " (" + rung + ")"
+			best = markOf(top) + words.Figure(top.PercentOfPeak.Median) + " (" + rung + ")"
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", h.Name, h.Machine, right, len(h.Predictions), v1, v2, best)
 	}
@@ -86,8 +86,8 @@ func (c Class) Write(w io.Writer) error {
 	return t.Flush()
 }
 
-// rough stands before a figure that is not to be relied on.
-func rough(s *stats.Summary) string {
+// markOf returns the mark of a figure of low confidence, "" of others.
+func markOf(s *stats.Summary) string {
 	if s.LowConfidence || !s.Rate.Holds() {
 		return "~"
 	}
