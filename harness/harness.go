@@ -8,7 +8,7 @@
 //  3. A group is one problem, or all of one size. Its points are compiled, proved on
 //     small integers, of which each element of the output must be exact (package
 //     check), and warmed up; then they take turns: one round is one pass over all of them, in an order
-//     shuffled anew from the seed, so that drift of the machine touches all alike.
+//     reshuffled from the seed, so that drift of the machine touches all alike.
 //     The baseline and peers, other libraries' products, take their turns among
 //     them. Short launches are timed behind untimed ones, which wake threads and
 //     fill caches after somebody else's turn.

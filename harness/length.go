@@ -15,7 +15,7 @@ import (
 // then half of that.
 //
 // All of a group become shorter together, and as many launches as ever go ahead of each, or
-// what is told would depend on who was disturbed. Four threads that a pause has put to sleep
+// the result would depend on who was disturbed. Four threads that a pause has put to sleep
 // take some milliseconds until each has a core of its own. Behind 5 ms of launches, 0.5 ms of
 // 256×256×256 took 96 µs a launch, as 5 ms did, and 180 µs behind no more than 0.5 ms
 // (EPYC Zen 3, 2026-11-24).

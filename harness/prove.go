@@ -103,8 +103,8 @@ func (r *run) alone(ctx context.Context, l *candidate, launches int) error {
 	return err
 }
 
-// single leaves, at random, what the last repetition wrote, or lets one launch write it
-// anew behind none to three others: a backend cannot tell which launch is verified.
+// single leaves, at random, what the last repetition wrote, or lets one launch rewrite
+// it behind none to three others: a backend cannot tell which launch is verified.
 // Long launches are repetitions of their own, which are verified in each round.
 func (r *run) single(ctx context.Context, l *candidate) error {
 	if l.counts.Each >= measure.LongestSettling || r.rng.IntN(2) == 0 {

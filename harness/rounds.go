@@ -201,7 +201,7 @@ func (g *group) more(candidates []*candidate) bool {
 }
 
 // keep marks the candidates that stay open from round to round: as many as fit half
-// of the free memory beside the largest of the others, which are opened anew in each
+// of the free memory beside the largest of the others, which are reopened in each
 // round.
 func (g *group) keep(candidates []*candidate) {
 	limit := g.sweep.Memory / 2 // the rest is for whatever else runs here

@@ -29,7 +29,7 @@ type Options struct {
 	Out        string              // path of the results file
 	Resume     bool                // continue Out; otherwise it must not exist
 	Fault      string              // damages each output before it is verified, to show what the check says; "" for none
-	Counters   func(missing error) // has events of processors counted, and is told which cannot be; nil for none
+	Counters   func(missing error) // unless nil, events of processors are counted; missing says which cannot be
 	Begin      func()              // called when the file is open; may be nil
 	Observe    func(Event)
 

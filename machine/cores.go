@@ -21,7 +21,7 @@ type Cores struct {
 type CoreToCore struct {
 	Line        float64 // seconds from a core's writing a cache line to another's seeing it, on average
 	ReadOthers  float64 // bytes/s at which others read what a core has just written, the slowest of them
-	WriteOthers float64 // bytes/s at which a core writes anew what others have read
+	WriteOthers float64 // bytes/s at which a core overwrites what others have read
 }
 
 // ProductRate is how fast one core multiplies operands of one dtype.

@@ -22,8 +22,8 @@ import (
 // kill at any byte the file holds exactly the rounds whose Append was done
 // writing: none lost once synced, none half, none twice.
 //
-// The header's first cell is quoted as well. A program that writes the file
-// anew loses the marks, and Resume refuses such a file rather than guess.
+// The header's first cell is quoted as well. A program that rewrites the file
+// loses the marks, and Resume refuses such a file rather than guess.
 //
 // A Journal holds a lock on its file, is used by one goroutine, and must be
 // closed.

@@ -92,7 +92,7 @@ const (
 // be taken for one of kernels.
 const tolerance = 0.02
 
-// Disturbances tells quiet rows from disturbed ones. Time that was lost is told from
+// Disturbances tells quiet rows from disturbed ones. Lost time shows in
 // the row alone; a control is held against the others of its run, which Add collects.
 // The zero Disturbances are ready.
 type Disturbances struct {

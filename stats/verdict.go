@@ -176,7 +176,7 @@ func (c *Comparison) compareTurns(sides [2]*side, turns Turns) {
 }
 
 // fewestPairs is how many pairs of turns need quiet samples on both sides for the others to
-// be left out: with fewer pairs hardly any difference is told.
+// be left out: with fewer pairs hardly any difference shows.
 const fewestPairs = 12
 
 // wholePairs are those with samples on both sides.

@@ -66,7 +66,7 @@ func (f *fillState) loop(s *Stmt, filled bool) bool {
 //
 // The reasoning: if r is filled in every program in which the axes from level
 // on are all at their start, then a step of any slower axis, which puts those
-// at their start, fills it anew.
+// at their start, refills it.
 func (p *Program) carried(r *Ref, trust truth) (level int, early *Stmt) {
 	for level = len(p.Grid); level >= 0; level-- {
 		if level < len(p.Grid) && p.Grid[level].Size == 1 {

@@ -42,7 +42,7 @@ func (e *executable) compile(ctx context.Context) error {
 	return nil
 }
 
-// revive makes the executable anew if its worker is gone.
+// revive rebuilds the executable if its worker is gone.
 func (e *executable) revive(ctx context.Context) error {
 	if e.closed {
 		return errExecutableClosed

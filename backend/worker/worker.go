@@ -67,7 +67,7 @@ func Open(ctx context.Context, o Options) (*Backend, error) {
 	return b, nil
 }
 
-// worker returns the process, started anew if the last one is gone.
+// worker returns the process, restarted if the last one is gone.
 func (b *Backend) worker(ctx context.Context) (process, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -32,7 +32,7 @@ func findTools() *tools {
 	return &tools{mc, mca}
 }
 
-// triple and features are what llvm-mc is told of this program's code.
+// triple and features describe this program's code to llvm-mc.
 func target() (triple, features string) {
 	if runtime.GOARCH == "arm64" {
 		return "aarch64", "+v8.6a"

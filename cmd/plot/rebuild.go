@@ -13,7 +13,7 @@ import (
 
 var errNoBlocks = errors.New("the row has no block shape")
 
-// rebuild makes the problem and the programs of a point anew. The error says
+// rebuild makes the problem and the programs of a point again. The error says
 // what of the row no kernel here understands.
 func rebuild(s *stats.Summary) (problem.Problem, []*tile.Program, error) {
 	f, err := problem.Find(s.FamilyName())

@@ -75,7 +75,7 @@ func (o *options) rowFiles() ([]string, error) {
 	return filepath.Glob(filepath.FromSlash(resultsGlob))
 }
 
-// points are those of rowFiles. A file of out/ that holds no results is told and left
+// points are those of rowFiles. A file of out/ that holds no results is reported and left
 // out; one that was named is a mistake.
 func (o *options) points(ctx context.Context) ([]stats.Summary, error) {
 	paths, err := o.rowFiles()

@@ -108,7 +108,7 @@ func LeastTime(d machine.Device, p problem.Problem) float64 {
 	return t
 }
 
-// beyondCache is the part of a footprint that must come from main memory anew
+// beyondCache is the part of a footprint that must come from main memory
 // in each launch, since the last-level cache cannot keep it.
 func beyondCache(d machine.Device, bytes int64) int64 {
 	return max(0, bytes-int64(d.LastLevelCacheBytes.Value))

@@ -56,7 +56,7 @@ func (l Limits) Call(ctx context.Context, what string, f func(context.Context) e
 	return limited.Paused(), err
 }
 
-// mostPauses bounds how often launches are taken anew.
+// mostPauses bounds how often launches are repeated.
 const mostPauses = 4
 
 // Launch runs a number of launches, and once more if this process stood still

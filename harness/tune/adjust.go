@@ -19,7 +19,7 @@ const (
 	mostKeys       = 3    // that adjustments may add to the parameters
 	mostTries      = 3    // of those that seem faster are confirmed, what the job knows apart
 	inPairs        = 5    // of those that seem not to matter race in pairs
-	adjustSittings = 2    // of a race of adjustments: executables are made anew for each
+	adjustSittings = 2    // of a race of adjustments: executables are rebuilt for each
 	adjustRounds   = 3    // of a sitting
 	farBehind      = 0.03 // an adjustment that is slower by more in every round is out of the race
 
@@ -283,7 +283,7 @@ func (s *adjusting) confirm(ctx context.Context, r *trial) ([]*trial, error) {
 		field = append(field, best)
 	}
 	for done := 1; done <= mostConfirming; done++ {
-		// Executables are made anew for each round, in turns first and last: the luck of
+		// Executables are rebuilt for each round, in turns first and last: the luck of
 		// their places in memory is most of what could deceive.
 		slices.Reverse(field)
 		if err := s.rounds(ctx, field, 1, done-1); err != nil {

@@ -54,7 +54,7 @@ type Audit struct {
 	OverFirst         Paired        // that of the exhaustive search against First: how many times as long First takes
 }
 
-// comparisons is how many sittings the last race has: executables are made anew for
+// comparisons is how many sittings the last race has: executables are rebuilt for
 // each, so that no block shape has the luck of one place in memory.
 const comparisons = 3
 

@@ -20,7 +20,7 @@ const (
 )
 
 // stages of the race: after how many rounds how many of the field go on. After the
-// first, executables are made anew, so that no block shape has the luck of one place
+// first, executables are rebuilt, so that no block shape has the luck of one place
 // in memory.
 var stages = []struct{ rounds, stay int }{{3, 5}, {6, 3}, {9, 2}, {12, 1}}
 

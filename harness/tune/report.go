@@ -170,7 +170,7 @@ func sizeOf(k tuned.Key) string {
 
 func times(b tile.Blocks) string { return strings.ReplaceAll(b.String(), "x", "×") }
 
-// TimeLookups looks rows up in the table of a file, which is read anew for each: what
+// TimeLookups looks rows up in the table of a file, which it reads again for each: what
 // a later run does in place of a search. Its times are in the order of the rows. It is
 // an error if one is not found for its own key.
 func TimeLookups(path string, rows []tuned.Row) ([]time.Duration, error) {

@@ -117,7 +117,7 @@ func Parse(name string, text []byte) (*Table, error) {
 }
 
 // comments are those of a file: for each row those above and behind it, and those that
-// are of no row. They stay when the table is written anew.
+// are of no row. They stay when the table is rewritten.
 func comments(text []byte, rows []*yaml.Node) (above []string, others string) {
 	above = make([]string, len(rows))
 	number, next := 0, 0

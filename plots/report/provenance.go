@@ -40,7 +40,7 @@ type Fact struct{ Name, Value string }
 // A Limit is what rows state of one machine and dtype.
 type Limit struct{ Machine, Dtype, Peak, PeakSource, Bandwidth, BandwidthSource string }
 
-// facts are what is told of a run; at most maxValues of each are listed.
+// facts are what the page says of a run; at most maxValues of each are listed.
 var facts = []struct {
 	name string
 	of   func(*results.Record) string

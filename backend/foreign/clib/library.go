@@ -24,7 +24,7 @@ const OpenerName = "own"
 type Library struct {
 	File    string // its path
 	Symbol  string // what the function is called there
-	Threads int    // that it is told to use
+	Threads int    // that it may use
 }
 
 // Open loads a shared library in a child process, which has to find the function. f.Call

@@ -18,7 +18,7 @@ const (
 	overrideInt     = 3
 )
 
-// Options are what a compiler is told, by the name of the option: a bool, an int64 or
+// Options are settings of a compiler, by the name of the option: a bool, an int64 or
 // a string each, the last the name of an enum's value too.
 type Options map[string]any
 

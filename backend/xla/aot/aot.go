@@ -32,7 +32,7 @@ type Options struct {
 	Schedules bool
 	Optimized bool // has the program read as the compiler left it
 	// Foreign has more read of programs that are not this project's: the text of kernels
-	// that they bring along. What cannot be read is told kernel by kernel.
+	// that they bring along. What cannot be read is reported for each kernel.
 	Foreign bool
 
 	maker maker // libtpu if zero
@@ -276,7 +276,7 @@ const role = "compiler"
 type request struct {
 	Library           string // the compiler's, loaded at the first request
 	Topology, Program string
-	Config            string      // of a GPU: what XLA's compiler is told of it
+	Config            string      // of a GPU: its description for XLA's compiler
 	Options           hlo.Options // of the compiler, beyond its defaults
 	Optimized         bool        // the optimized program is wanted
 	Partitions        int         // devices that Shardy spreads the program over; 0 for one that is not spread

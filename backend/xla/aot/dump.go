@@ -77,7 +77,7 @@ func schedules(folder string, foreign *foreign) ([]*schedule.Schedule, error) {
 			continue
 		}
 		if err != nil && strings.HasPrefix(name, "copy") {
-			// Rows that are no whole tiles: an operand is laid out anew beforehand.
+			// Rows that are no whole tiles: the compiler lays an operand out beforehand.
 			return nil, fmt.Errorf("%w: the compiler copies an array beside the kernel, and how long that takes its schedule does not tell", backend.ErrUnsupported)
 		}
 		if err != nil {

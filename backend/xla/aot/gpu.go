@@ -53,7 +53,7 @@ func FindGPU(name string) (GPU, error) {
 // Device is the chip.
 func (g GPU) Device() (machine.Device, error) { return machine.Find(g.Chip) }
 
-// config is what XLA's compiler is told of the GPU: a GpuTargetConfigProto, as text.
+// config describes the GPU to XLA's compiler: a GpuTargetConfigProto, as text.
 func (g GPU) config() (string, error) {
 	d, err := g.Device()
 	if err != nil {

@@ -29,11 +29,11 @@
 //
 // On some processors XLA's CPU plugin packs B once where it is an argument of the program,
 // and keeps it for the calls that follow. By chain and wall a launch then does not pack B;
-// by loop it does. New inputs have the program compiled anew.
+// by loop it does. New inputs have the program recompiled.
 //
 // On a TPU a loop has a trap: what it carries may come to stay in the memory next
 // to the core, so that launches after the first do not read it from HBM. Its
-// compiler is told not to do that, unless the parameter operands is any; where a
+// compiler is asked not to do that, unless the parameter operands is any; where a
 // program has its operands is read from what the compiler made of it and stands
 // in each sample.
 //

@@ -21,7 +21,7 @@ func (p *program) execute(in ...*binding.Buffer) *binding.ExecutionConfig {
 	return p.Execute(in...)
 }
 
-// forgetPacked compiles the program anew if it has run. On some processors XLA's CPU
+// forgetPacked recompiles the program if it has run. On some processors XLA's CPU
 // plugin packs B once, where that is an argument of the program, and knows it by its
 // address from then on, so that other numbers there would not be seen.
 func (p *program) forgetPacked() error {

@@ -90,7 +90,7 @@ func (m *mesh) end(err error) {
 	m.moved.Broadcast()
 }
 
-// leave is told by a device that is done.
+// leave is called by a device that is done.
 func (m *mesh) leave(device int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -56,7 +56,7 @@ func unbroadcast(e *tile.Expr) *tile.Expr {
 	return e
 }
 
-// showsPart reports whether a product takes part of its b as shownOf tells it: its a is made anew
+// showsPart reports whether a product takes part of its b as shownOf tells it: its a is recomputed
 // in each program, and so is not packed in chunks that begin elsewhere.
 func showsPart(dot *tile.Expr) bool {
 	a := dot.Args[0]

@@ -54,7 +54,7 @@ func leading(p *plan.Plan, steps []*plan.Step) (group []*plan.Step, n int) {
 }
 
 // stripes reports whether s can compute some rows after others: what its products read
-// must not be packed anew for each.
+// must not be packed again for each.
 func stripes(p *plan.Plan, s *plan.Step) bool {
 	if s.Kind != plan.StepCompute || s.Stmt.IsPart() || !rowwise(s.Stmt.Value, s.Stmt.Ref) {
 		return false
