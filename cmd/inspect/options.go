@@ -10,6 +10,7 @@ import (
 
 	"matladder/backend/registry"
 	"matladder/backend/registry/builtin"
+	"matladder/backend/xla/aot"
 	"matladder/cmd/internal/deviceflag"
 	"matladder/harness"
 	"matladder/internal/cli"
@@ -67,9 +68,10 @@ type options struct {
 	topology string // of the chip to compile for; "" for the chip's own
 	// topologies are those of --as table.
 	topologies []string
-	variant    string // of the kernel
-	threads    int    // of this machine; 0 for one a core
-	mcpu       string // that llvm-mca is to model; "" for this machine's
+	assume     map[string][]int // trips of loops that data decides
+	variant    string           // of the kernel
+	threads    int              // of this machine; 0 for one a core
+	mcpu       string           // that llvm-mca is to model; "" for this machine's
 	where      *deviceflag.Flags
 	open       *registry.Device // what --backend names; nil where a chip is looked up
 }
@@ -90,6 +92,8 @@ func parse(args []string) (*options, error) {
 	f.StringVar(&o.mcpu, "mcpu", "", "`PROCESSOR` that --as asm has llvm-mca model, such as znver4 (default this machine's)")
 	f.Int64Var(&o.steps, "steps", 0, "show the first `N` steps (default as the format allows)")
 	f.StringVar(&o.out, "out", "", "write to `FILE`")
+	var assumptions []string
+	f.StringArrayVar(&assumptions, "assume", nil, "of a program, how often a loop runs that data decides, `NAME=TRIPS`, as the table names it; may be repeated")
 	o.usage = "Usage: go run ./cmd/inspect KERNEL|FILE [flags]\n\nShows what a kernel does before it runs. The manual: go doc ./cmd/inspect\n\n" + f.FlagUsages()
 	if err := cli.Parse(f, args); err != nil {
 		return o, err
@@ -104,6 +108,12 @@ func parse(args []string) (*options, error) {
 		o.fileKind(f, f.Arg(0))
 	}
 	foreign := o.program != "" || o.wrong != nil
+	var err error
+	if o.assume, err = aot.ParseAssumptions(assumptions); err != nil {
+		return o, fmt.Errorf("--assume %w", err)
+	} else if o.assume != nil && !foreign {
+		return o, errors.New("--assume is for StableHLO programs, whose loops data may decide")
+	}
 	if o.as == builtin.CPU { // the plan of this machine's backend has that name too
 		o.as = "plan"
 	}

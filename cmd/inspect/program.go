@@ -95,7 +95,7 @@ func (o *options) kernelsOn(ctx context.Context, topology string, anew bool, use
 		return o.wrong
 	}
 	foreign := o.program != ""
-	b, err := aot.OpenBackend(aot.BackendOptions{Topology: topology, Options: aot.Options{Limit: compileLimit, Parallel: 1, Foreign: foreign}})
+	b, err := aot.OpenBackend(aot.BackendOptions{Topology: topology, Options: aot.Options{Limit: compileLimit, Parallel: 1, Foreign: foreign, Assume: o.assume}})
 	if err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func (o *options) chipTable(w io.Writer, b *aot.Backend, list []aot.Kernel, sum 
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(t, "kernel\ttime\tband\tlimit\tFLOPs\tbytes\tVMEM\tbundles × trips")
 	var unknown int64
-	notes := ""
+	notes, uncounted := "", false
 	for _, k := range list {
 		time, band, limit := stats.FormatSeconds(k.Time.Seconds), stats.FormatSeconds(k.Least)+" … "+stats.FormatSeconds(k.Most), string(k.Time.Limit)
 		if k.Unsupported != "" {
@@ -190,6 +190,10 @@ func (o *options) chipTable(w io.Writer, b *aot.Backend, list []aot.Kernel, sum 
 			notes += fmt.Sprintf("unsupported: %s: %s\n", k.Kernel, k.Unsupported)
 		} else if k.Note != "" {
 			notes += fmt.Sprintf("note: %s: %s\n", k.Kernel, k.Note)
+		}
+		flops := fmt.Sprintf("%.4g", float64(k.Work.FLOPs))
+		if k.Uncounted {
+			flops, uncounted = "unknown", true
 		}
 		code, vmem := "", ""
 		if k.VMEM > 0 {
@@ -201,7 +205,7 @@ func (o *options) chipTable(w io.Writer, b *aot.Backend, list []aot.Kernel, sum 
 				code += fmt.Sprintf(", %d times", k.Times)
 			}
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%.4g\t%s\t%s\t%s\n", k.Kernel, time, band, limit, float64(k.Work.FLOPs), traverse.Bytes(k.Work.Bytes), vmem, code)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.Kernel, time, band, limit, flops, traverse.Bytes(k.Work.Bytes), vmem, code)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -212,9 +216,14 @@ func (o *options) chipTable(w io.Writer, b *aot.Backend, list []aot.Kernel, sum 
 		_, err := fmt.Fprintf(w, "launch: at least %s, %s being unsupported\n\n", stats.FormatSeconds(sum.Low.Seconds()), cli.Plural(unknown, "kernel"))
 		return err
 	}
+	fmt.Fprintf(w, "launch: %s predicted, %s … %s", stats.FormatSeconds(seconds), stats.FormatSeconds(sum.Low.Seconds()), stats.FormatSeconds(sum.High.Seconds()))
+	if uncounted || o.flops == 0 {
+		_, err := fmt.Fprint(w, "\n\n")
+		return err
+	}
 	rate := float64(o.flops) / seconds
 	unit, divisor := results.RateUnit(rate, unitOf(o.dtype))
-	fmt.Fprintf(w, "launch: %s predicted, %s … %s, %.4g %s", stats.FormatSeconds(seconds), stats.FormatSeconds(sum.Low.Seconds()), stats.FormatSeconds(sum.High.Seconds()), rate/divisor, unit)
+	fmt.Fprintf(w, ", %.4g %s", rate/divisor, unit)
 	if peak, of := b.Peak(o.dtype.String(), o.precision.String()); peak.Known() {
 		fmt.Fprintf(w, ", %.1f %% of the %s peak of %.4g %s", 100*rate/peak.Value, of, peak.Value/divisor, unit)
 	}

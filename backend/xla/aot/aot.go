@@ -34,6 +34,9 @@ type Options struct {
 	// Foreign has more read of programs that are not this project's: the text of kernels
 	// that they bring along. What cannot be read is reported for each kernel.
 	Foreign bool
+	// Assume has the trips of loops that data decides: for a kernel those of its loops of that
+	// kind, in order; for a loop that the compiler has around kernels, by its name, one number.
+	Assume map[string][]int
 
 	maker maker // libtpu if zero
 }
@@ -70,7 +73,7 @@ var libtpuMaker = maker{
 		if o.Foreign {
 			into.foreign = &foreign{}
 		}
-		into.Schedules, err = schedules(dump, into.foreign)
+		into.Schedules, err = schedules(dump, into.foreign, o.Assume)
 		return err
 	},
 }

@@ -53,13 +53,13 @@ func (s *slot) empty() error {
 }
 
 // schedules reads what the last compilation left in a folder.
-func schedules(folder string, foreign *foreign) ([]*schedule.Schedule, error) {
+func schedules(folder string, foreign *foreign, assume map[string][]int) ([]*schedule.Schedule, error) {
 	dump := os.DirFS(folder)
 	names, err := schedule.Kernels(dump)
 	if err != nil {
 		return nil, err
 	}
-	repeats, err := schedule.Repeats(dump)
+	repeats, err := schedule.Repeats(dump, assume)
 	if foreign != nil && repeats != nil {
 		*foreign, err = foreignOf(dump, repeats, err)
 	}

@@ -1,6 +1,7 @@
 package aot
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -17,6 +18,7 @@ type mosaicText struct {
 	conditions []condition // of the body's regions in order
 	dtype      string      // of the first product
 	unknown    string      // what of a condition or a loop is not known; then all of it is counted
+	chosen     []*tile.Ref // whose blocks data chooses: another in each step at most
 }
 
 var (
@@ -43,9 +45,10 @@ func integers(list, by string) (all []int) {
 }
 
 // readMosaic reads a kernel as libtpu writes it: arrays are the shapes of inputs and outputs, as
-// the program around it has them. The error says what is not read: of operands that a kernel
-// copies itself, and of blocks that data chooses.
-func readMosaic(text string, arrays [][]int64, outputs int) (*mosaicText, error) {
+// the program around it has them, and steps those of its grid where data decides its size, 0 if
+// unknown. The error says what is not read, as of operands that a kernel copies itself; where
+// only operands are not, the grid and the body are there beside it.
+func readMosaic(text string, arrays [][]int64, outputs int, steps int64) (*mosaicText, error) {
 	at := strings.Index(text, "func.func @")
 	if at < 0 {
 		return nil, fmt.Errorf("a kernel without a function")
@@ -61,14 +64,16 @@ func readMosaic(text string, arrays [][]int64, outputs int) (*mosaicText, error)
 	}
 	for i, n := range integers(bounds[1], ",") {
 		a := &tile.Axis{Name: fmt.Sprint("i", i), Size: n, Semantics: tile.Arbitrary}
-		if n < 1 {
-			return nil, fmt.Errorf("a grid whose size is data")
-		}
 		if i < len(semantics) && semantics[i][1] == "parallel" {
 			a.Semantics = tile.Parallel
 		}
 		m.program.Grid = append(m.program.Grid, a)
 	}
+	bound, err := m.size(steps)
+	if err != nil {
+		return nil, err
+	}
+	arrays = arrays[min(bound, len(arrays)):]
 	arguments := mosaicArgument.FindAllStringSubmatch(line, -1)
 	if len(arguments) < len(m.program.Grid) {
 		return nil, fmt.Errorf("a kernel whose arguments are not understood")
@@ -93,9 +98,13 @@ func readMosaic(text string, arrays [][]int64, outputs int) (*mosaicText, error)
 			windows = append(windows, []string{"", "", whole})
 		}
 	}
-	if len(windows) == 0 || prefetch+len(windows) != len(arrays) || len(arrays) > len(operands) {
-		return nil, fmt.Errorf("a kernel that copies operands itself")
+	if err := m.read(strings.Split(body, "\n"), values); err != nil {
+		return nil, err
 	}
+	if len(windows) == 0 || prefetch+len(windows) != len(arrays) || len(arrays) > len(operands) {
+		return m, fmt.Errorf("a kernel that copies operands itself")
+	}
+	var refs []*tile.Ref
 	for i, w := range windows {
 		r := &tile.Ref{Name: fmt.Sprint("x", i), Kind: tile.In, Block: integers(w[2], ",")}
 		if i >= len(windows)-outputs {
@@ -109,21 +118,62 @@ func readMosaic(text string, arrays [][]int64, outputs int) (*mosaicText, error)
 		for _, n := range arrays[prefetch+i] {
 			r.Array = append(r.Array, int(n))
 		}
-		if r.Index = slices.Repeat([]tile.IndexExpr{tile.Const(0)}, len(r.Array)); len(grid) == 0 {
-			err = nil
-		} else if r.Index, err = mosaicTransform(transforms, w[1], grid, len(r.Array)); err != nil {
-			return nil, fmt.Errorf("a kernel whose blocks are not understood: %w", err)
-		}
 		if len(r.Block) != len(r.Array) {
-			return nil, fmt.Errorf("a kernel that copies operands itself")
+			return m, fmt.Errorf("a kernel that copies operands itself")
 		}
-		m.program.Refs = append(m.program.Refs, r)
+		if r.Index = slices.Repeat([]tile.IndexExpr{tile.Const(0)}, len(r.Array)); len(grid) > 0 {
+			index, err := mosaicTransform(transforms, w[1], grid, len(r.Array))
+			if errors.Is(err, errChosen) {
+				m.chosen = append(m.chosen, r)
+				index = m.another(r)
+			} else if err != nil {
+				return nil, fmt.Errorf("a kernel whose blocks are not understood: %w", err)
+			}
+			r.Index = index
+		}
+		refs = append(refs, r)
 	}
-	if err := m.read(strings.Split(body, "\n"), values); err != nil {
-		return nil, err
-	}
+	m.program.Refs = refs
 	return m, nil
 }
+
+// size gives axes of the grid whose size is data one, so that all together have the steps, and
+// counts such axes: their sizes are the kernel's first inputs.
+func (m *mosaicText) size(steps int64) (bound int, err error) {
+	for _, a := range m.program.Grid {
+		if a.Size < 1 && steps == 0 {
+			return bound, fmt.Errorf("a grid whose size is data")
+		}
+		steps = (steps + int64(max(1, a.Size)) - 1) / int64(max(1, a.Size))
+	}
+	for _, a := range m.program.Grid {
+		if a.Size < 1 {
+			a.Size, steps, bound = int(max(1, steps)), 1, bound+1
+		}
+	}
+	return bound, nil
+}
+
+// another is an index map of r by which each step takes another block than the one before.
+func (m *mosaicText) another(r *tile.Ref) []tile.IndexExpr {
+	index, most, at := slices.Repeat([]tile.IndexExpr{tile.Const(0)}, len(r.Array)), 1, 0
+	for d, n := range r.Array {
+		if blocks := (n + r.Block[d] - 1) / max(1, r.Block[d]); blocks > most {
+			most, at = blocks, d
+		}
+	}
+	if most > 1 {
+		step := tile.IndexExpr(tile.Const(0))
+		for _, a := range m.program.Grid {
+			step = tile.Plus(tile.Times(step, a.Size), a)
+		}
+		index[at] = tile.Mod(step, most)
+	}
+	return index
+}
+
+// errChosen says that a step's block depends on more than its place in the grid.
+var errChosen = errors.New("data chooses them")
 
 // mosaicDtype is a dtype of MLIR as it is called here.
 func mosaicDtype(s string) string {
@@ -159,7 +209,7 @@ func mosaicTransform(text, name string, grid []any, rank int) ([]tile.IndexExpr,
 			for _, v := range mosaicNames.FindAllString(rest, -1) {
 				x, ok := values[v].(tile.IndexExpr)
 				if !ok {
-					return nil, fmt.Errorf("data chooses them")
+					return nil, errChosen
 				}
 				index = append(index, x)
 			}
@@ -253,7 +303,7 @@ func (m *mosaicText) read(lines []string, values map[string]any) error {
 			_, name, _ := strings.Cut(line, "scf.if ")
 			cond, ok := values[mosaicNames.FindString(name)].(tile.Cond)
 			if !ok {
-				cond, m.unknown = always, "conditions that data decides"
+				cond, m.unknown = always, "data decides conditions"
 			}
 			begin(&tile.Stmt{Kind: tile.When, Cond: cond}, cond)
 		case l != nil:
@@ -265,7 +315,7 @@ func (m *mosaicText) read(lines []string, values map[string]any) error {
 				s.Axis.Size = int((to - from + by - 1) / by)
 				values[l[1]] = tile.Plus(tile.Times(s.Axis, int(by)), from)
 			} else {
-				m.unknown = "a loop whose trips are data"
+				m.unknown = "data decide how often a loop runs"
 			}
 			begin(s, nil)
 		case line == "} else {" && len(stack) > 1:
@@ -277,7 +327,7 @@ func (m *mosaicText) read(lines []string, values map[string]any) error {
 			begin(&tile.Stmt{Kind: tile.When, Cond: tile.Not(cond)}, nil)
 		case strings.HasSuffix(line, "{") && !strings.HasPrefix(line, "^"):
 			begin(&tile.Stmt{Kind: tile.When, Cond: always}, nil)
-			m.unknown = "regions that are not understood"
+			m.unknown = "regions are not understood"
 		case strings.HasPrefix(line, "}"):
 			if len(stack) > 1 {
 				stack = stack[:len(stack)-1]

@@ -13,6 +13,7 @@ import (
 	"matladder/backend/internal/hlo"
 	"matladder/backend/xla/aot/schedule"
 	"matladder/model"
+	"matladder/tile"
 )
 
 // foreign is what a dump tells of a program that somebody else wrote, beside schedules.
@@ -51,6 +52,7 @@ type call struct {
 	Likely, Least, Most model.Work
 	Unsupported         string // why no more is known than the least
 	Note                string // what makes its band wide
+	Uncounted           bool   // it may have products of which nothing is known
 }
 
 // Kernel is one kernel of a program that somebody else wrote, predicted.
@@ -64,6 +66,7 @@ type Kernel struct {
 	LeastBytes  int64  // of main memory that it cannot do without
 	Unsupported string // why its time is unknown: Step then has the least that its bytes take
 	Note        string // why its band is wide
+	Uncounted   bool   // whether it has FLOPs beside those of Work is not known
 }
 
 // Program compiles a StableHLO program, text or bytecode, unless it is known what libtpu makes of
@@ -76,7 +79,7 @@ type Kernel struct {
 // meanwhile are hidden as far as kernels leave the memory free; the least hides them wholly.
 func (b *Backend) Program(ctx context.Context, text string, anew bool) ([]Kernel, error) {
 	var schedules []*schedule.Schedule
-	outcome, err := b.compileAs(ctx, "program of any kind\n", text, nil, anew, func(c *Compiled, m *hlo.Module, o *outcome) (err error) {
+	outcome, err := b.compileAs(ctx, fmt.Sprintf("program of any kind, assuming %v\n", b.compiler.options.Assume), text, nil, anew, func(c *Compiled, m *hlo.Module, o *outcome) (err error) {
 		schedules = c.Schedules
 		o.Calls, err = b.calls(m, c.Schedules, c.foreign)
 		return err
@@ -97,7 +100,7 @@ func (b *Backend) Program(ctx context.Context, text string, anew bool) ([]Kernel
 		if c.Unsupported == "" {
 			free[n] = float64(step.Time.Steps) * max(0, step.Time.Compute-step.Time.Transfer)
 		}
-		k := Kernel{Explained{Step: step}, c.Products, c.Bundles, c.Trips, c.Times, c.VMEM, c.Least.Bytes, c.Unsupported, c.Note}
+		k := Kernel{Explained{Step: step}, c.Products, c.Bundles, c.Trips, c.Times, c.VMEM, c.Least.Bytes, c.Unsupported, c.Note, c.Uncounted}
 		if i := slices.IndexFunc(schedules, func(s *schedule.Schedule) bool { return s.Kernel == c.Schedule }); i >= 0 {
 			k.Schedule = schedules[i]
 		}
@@ -159,12 +162,14 @@ func (b *Backend) calls(m *hlo.Module, schedules []*schedule.Schedule, f *foreig
 		}
 	}
 	var calls []call
+	used := map[string]bool{} // names that something is assumed of
 	for n, k := range kernels {
 		c := call{At: n, Until: k.Until, Name: k.Name, Products: k.Products, VMEM: vmemOf(k.Config), Ahead: k.Ahead}
 		times, ok := f.Times[k.Name]
 		if !ok {
 			times = 1
 		}
+		used[k.Name] = true
 		s := byName[k.Name]
 		if s == nil {
 			s = twins[k.Twin]
@@ -178,7 +183,9 @@ func (b *Backend) calls(m *hlo.Module, schedules []*schedule.Schedule, f *foreig
 			c.At, c.Until = -1, 0
 		case k.Ahead:
 		case s != nil:
-			if err := b.read(&c, k, s, f.Texts); err != nil {
+			if err := b.readAssuming(&c, k, s, f.Texts); errors.As(err, new(*AssumeError)) {
+				return nil, err
+			} else if err != nil {
 				c.Unsupported = err.Error()
 			}
 		case f.Unread[k.Name] != "":
@@ -207,7 +214,105 @@ func (b *Backend) calls(m *hlo.Module, schedules []*schedule.Schedule, f *foreig
 	if len(calls) == 0 {
 		return nil, errors.New("the program runs no kernel")
 	}
+	for _, computation := range m.Computations {
+		for _, i := range computation.Instructions {
+			used[i.Name] = used[i.Name] || i.Opcode == "while"
+		}
+	}
+	for name := range b.compiler.options.Assume {
+		if !used[name] {
+			return nil, &AssumeError{name, "the program has no kernel and no loop of that name"}
+		}
+	}
 	return calls, nil
+}
+
+// ParseAssumptions reads Options.Assume, each as NAME=TRIPS, or NAME=TRIPS/TRIPS of more than one
+// loop; nil of none.
+func ParseAssumptions(texts []string) (map[string][]int, error) {
+	if len(texts) == 0 {
+		return nil, nil
+	}
+	assume := map[string][]int{}
+	for _, text := range texts {
+		name, list, ok := strings.Cut(text, "=")
+		if !ok || name == "" || assume[name] != nil {
+			return nil, fmt.Errorf("%s: want NAME=TRIPS, each name once, as in gmm.1=66", text)
+		}
+		for _, one := range strings.Split(list, "/") {
+			n, err := strconv.Atoi(one)
+			if err != nil || n < 1 || n > 1<<24 {
+				return nil, fmt.Errorf("%s: %q is no number of trips, 1 to %d", text, one, 1<<24)
+			}
+			assume[name] = append(assume[name], n)
+		}
+	}
+	return assume, nil
+}
+
+// AssumeError says what of Options.Assume does not fit the program.
+type AssumeError struct{ Name, Reason string }
+
+func (e *AssumeError) Error() string {
+	return fmt.Sprintf("assuming trips of %s: %s", e.Name, e.Reason)
+}
+
+// readAssuming is read of a schedule with loops that data decides: as Options.Assume has them, or
+// in the compiler's own kernels between one trip and as many as move all there is.
+func (b *Backend) readAssuming(c *call, k hlo.Kernel, s *schedule.Schedule, texts []string) error {
+	unknown, assumed := s.Unknown(), b.compiler.options.Assume[k.Name]
+	grid, looped := s.Grid()
+	switch {
+	case len(assumed) > 0 && len(assumed) != len(unknown):
+		return &AssumeError{k.Name, fmt.Sprintf("it has %d loops that data decides, not %d", len(unknown), len(assumed))}
+	case len(unknown) == 0:
+		return b.read(c, k, s, looped, texts)
+	case len(assumed) > 0:
+		return b.read(c, k, s.Assume(assumed), looped, texts)
+	case k.Opcode == "custom-call":
+		return fmt.Errorf("data decide how often its loops run: --assume %s=%s says so", k.Name, strings.Join(slices.Repeat([]string{"TRIPS"}, len(unknown)), "/"))
+	}
+	looped = looped && grid.Trips > 0 // or it is no loop over a grid
+	most, once := make([]int, len(unknown)), slices.Repeat([]int{1}, len(unknown))
+	for i, l := range unknown {
+		around := 1
+		for _, o := range s.Loops {
+			if o.Depth < l.Depth && o.From <= l.From && l.To <= o.To {
+				around *= max(1, o.Trips)
+			}
+		}
+		most[i] = max(1, (mostTrips(k, s.Stores(l.Span))+around-1)/around)
+	}
+	least := call{}
+	if err := b.read(&least, k, s.Assume(once), looped, nil); err != nil {
+		return err
+	}
+	if err := b.read(c, k, s.Assume(most), looped, nil); err != nil {
+		return err
+	}
+	c.Least, c.Likely.Cycles = least.Least, (least.Likely.Cycles+c.Likely.Cycles)/2
+	c.Note = strings.TrimPrefix(c.Note+"; data decide how often a loop runs: the band has one trip and all that there is to move", "; ")
+	return nil
+}
+
+// mostTrips bounds how often a loop of a kernel of the compiler's runs: a trip with stores fills a
+// register of vectors, of 4096 bytes, with each; any other takes a row, or a number of a list.
+func mostTrips(k hlo.Kernel, stores int) int {
+	var rows, bytes int64
+	for _, a := range append(slices.Clone(k.Arguments), k.Shape.Leaves()...) {
+		all, last := int64(1), int64(1)
+		for _, n := range a.Dimensions {
+			all, last = all*n, n
+		}
+		if len(a.Dimensions) < 2 {
+			last = 1
+		}
+		rows, bytes = max(rows, all/max(1, last)), max(bytes, all*4)
+	}
+	if stores > 0 {
+		return int(rows + bytes/(4096*int64(stores)))
+	}
+	return int(rows)
 }
 
 // repeat is work that is done over and over.
@@ -217,25 +322,27 @@ func repeat(w *model.Work, times int64) {
 }
 
 // read is what a schedule, and for a kernel of Mosaic its text, tell of a kernel.
-func (b *Backend) read(c *call, k hlo.Kernel, s *schedule.Schedule, texts []string) error {
+func (b *Backend) read(c *call, k hlo.Kernel, s *schedule.Schedule, looped bool, texts []string) error {
 	c.Schedule, c.Bundles = s.Kernel, s.Bundles
-	if grid, ok := s.Grid(); ok {
+	if grid, _ := s.Grid(); looped {
 		c.Trips = grid.Trips
 	}
 	if k.Target == "tpu_custom_call" {
-		err := b.readOwn(c, k, s, texts)
+		flops, err := b.readOwn(c, k, s, texts)
 		if err == nil {
 			return nil
 		}
-		c.Note = err.Error()
+		if c.Note, c.Uncounted = err.Error(), flops < 0; flops > 0 {
+			k.FLOPs = flops
+		}
 	}
 	once := *s
 	once.Times = 1 // counted by the caller
-	p, err := partOf(&once, looped(s), nil)
+	p, err := partOf(&once, looped, nil)
 	if err != nil {
 		return err
 	}
-	none, err := partOf(&once, looped(s), make([]float64, len(s.Conditional())))
+	none, err := partOf(&once, looped, make([]float64, len(s.Conditional())))
 	if err != nil {
 		return err
 	}
@@ -268,8 +375,10 @@ func (b *Backend) read(c *call, k hlo.Kernel, s *schedule.Schedule, texts []stri
 	return nil
 }
 
-// readOwn reads a kernel of Mosaic as one of this project's: by its program.
-func (b *Backend) readOwn(c *call, k hlo.Kernel, s *schedule.Schedule, texts []string) error {
+// readOwn reads a kernel of Mosaic as one of this project's: by its program. Beside an error
+// there are the FLOPs of its body, -1 if they are unknown.
+func (b *Backend) readOwn(c *call, k hlo.Kernel, s *schedule.Schedule, texts []string) (flops int64, err error) {
+	flops = -1
 	var arrays [][]int64
 	for _, a := range append(slices.Clone(k.Arguments), k.Shape.Leaves()...) {
 		arrays = append(arrays, a.Dimensions)
@@ -277,21 +386,25 @@ func (b *Backend) readOwn(c *call, k hlo.Kernel, s *schedule.Schedule, texts []s
 	var found *mosaicText
 	reason := errors.New("the text of the kernel was not found")
 	for _, text := range texts {
-		m, err := readMosaic(text, arrays, len(k.Shape.Leaves()))
+		m, err := readMosaic(text, arrays, len(k.Shape.Leaves()), int64(s.Steps()))
 		if err != nil {
-			reason = err
+			if reason = err; m != nil && m.unknown == "" {
+				if w, err := model.WorkOf(m.program); err == nil {
+					flops, c.Products = w.FLOPs, m.dtype
+				}
+			}
 			continue
 		}
 		if steps := m.program.Steps(); max(1, int64(s.Steps())) > steps || max(1, int64(s.Steps()))*int64(b.device.Cores) < steps {
 			continue
 		}
 		if found != nil {
-			return errors.New("which of several kernels' texts it is cannot be told")
+			return -1, errors.New("which of several kernels' texts it is cannot be told")
 		}
 		found = m
 	}
 	if found == nil {
-		return reason
+		return flops, reason
 	}
 	var near []model.Resident
 	for i, a := range k.Arguments {
@@ -301,7 +414,7 @@ func (b *Backend) readOwn(c *call, k hlo.Kernel, s *schedule.Schedule, texts []s
 	}
 	w, err := model.WorkOf(found.program, near...)
 	if err != nil {
-		return err
+		return -1, err
 	}
 	own := kernel{name: k.Name, steps: w.Steps, partial: partialTiles(found.program)}
 	shares := w.Shares
@@ -316,22 +429,34 @@ func (b *Backend) readOwn(c *call, k hlo.Kernel, s *schedule.Schedule, texts []s
 		p, err := partOf(&once, own.steps > 1 && looped(s), shares)
 		return b.laidOut(w, p), err
 	}
-	if c.Products = found.dtype; found.unknown == "" {
-		if c.Likely, err = of(own.shared(s)); err == nil {
-			c.Least, c.Most = c.Likely, c.Likely
-			return nil
+	c.Products = found.dtype
+	least, note := own.shared(s), ""
+	if c.Likely, err = of(least); found.unknown == "" && err != nil {
+		found.unknown = "its text lacks regions of the schedule"
+	}
+	if found.unknown != "" {
+		note, least = found.unknown+": the band has all of them and none", make([]float64, len(s.Conditional()))
+		if c.Likely, err = of(nil); err != nil {
+			return -1, err
 		}
-		found.unknown = "regions of the schedule that its text does not have"
 	}
-	if c.Most, err = of(nil); err != nil {
-		return err
+	c.Most = c.Likely
+	if len(found.chosen) > 0 {
+		note = strings.TrimPrefix(note+"; data chooses blocks: the band has another in each step and one in all", "; ")
+		for _, r := range found.chosen {
+			r.Index = slices.Repeat([]tile.IndexExpr{tile.Const(0)}, len(r.Index))
+		}
+		if w, err = model.WorkOf(found.program, near...); err != nil {
+			return -1, err
+		}
 	}
-	if c.Least, err = of(make([]float64, len(s.Conditional()))); err != nil {
-		return err
+	if c.Least, err = of(least); err != nil {
+		return -1, err
 	}
-	c.Likely, c.Least.FLOPs = c.Most, 0
-	c.Note = found.unknown + ": the band has all of them and none"
-	return nil
+	if c.Note = note; found.unknown != "" {
+		c.Least.FLOPs = 0
+	}
+	return 0, nil
 }
 
 // vmemOf is how much of VMEM a kernel takes for itself, by the compiler's note.

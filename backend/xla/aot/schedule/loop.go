@@ -3,6 +3,7 @@ package schedule
 import (
 	"errors"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -29,18 +30,7 @@ var (
 	branchForm = regexp.MustCompile(`sbr\.rel \((!?)(%p\w+)\) target = \$region(\d+)`)
 	tripsForm  = regexp.MustCompile(`scmp\.ge\.s32\.totalorder %\w+, (\d+) /\* loop exit test`)
 	exitTest   = "loop exit test"
-	// boundForm compares with a bound that is data: the loop over such a grid has no exit test.
-	boundForm = regexp.MustCompile(`scmp\.ge\.s32\.totalorder %s\w+, %s\w+`)
 )
-
-// bare are the texts of bundles.
-func bare(bundles []bundle) []string {
-	texts := make([]string, len(bundles))
-	for i, b := range bundles {
-		texts[i] = b.text
-	}
-	return texts
-}
 
 func (s *Schedule) readLoops() error {
 	for i, b := range s.bundles {
@@ -85,9 +75,6 @@ func (s *Schedule) readLoops() error {
 				}
 				l.Trips = trips
 			}
-		}
-		if tests == 0 && !boundForm.MatchString(strings.Join(bare(s.bundles[i:l.To]), "\n")) {
-			return s.at(i, "a loop without a /* %s */", exitTest)
 		}
 		s.Loops = append(s.Loops, l)
 	}
@@ -167,6 +154,36 @@ func (s *Schedule) inLoop(i int) bool {
 		}
 	}
 	return false
+}
+
+// Unknown are the loops whose trips only the chip knows, in order.
+func (s *Schedule) Unknown() (loops []Loop) {
+	for _, l := range s.Loops {
+		if l.Trips == 0 {
+			loops = append(loops, l)
+		}
+	}
+	return loops
+}
+
+// Assume returns the schedule with trips for its unknown loops, in order.
+func (s *Schedule) Assume(trips []int) *Schedule {
+	assumed := *s
+	assumed.Loops = slices.Clone(s.Loops)
+	for i := range assumed.Loops {
+		if l := &assumed.Loops[i]; l.Trips == 0 && len(trips) > 0 {
+			l.Trips, trips = trips[0], trips[1:]
+		}
+	}
+	return &assumed
+}
+
+// Stores counts the instructions of a span that write a register of vectors to memory.
+func (s *Schedule) Stores(in Span) (n int) {
+	for _, b := range s.bundles[in.From:in.To] {
+		n += strings.Count(b.text, " = vst ") + strings.Count(b.text, "vst.msk [")
+	}
+	return n
 }
 
 // Grid is the loop over the grid: the longest of the outermost ones. It is false

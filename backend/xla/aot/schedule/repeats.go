@@ -16,8 +16,8 @@ const programEnd = "-TLP-hlo.txt"
 // own, as it does with the rows of an attention; the others, which run once, are left out.
 // A dump without the program around its kernels has no such loops. The error is for a loop
 // that does not count from 0 to a number; the map is right beside it, with 0 for what such a
-// loop runs.
-func Repeats(dump fs.FS) (map[string]int, error) {
+// loop runs. Where assume has the name of such a loop, the trips are the number there.
+func Repeats(dump fs.FS, assume map[string][]int) (map[string]int, error) {
 	entries, err := fs.ReadDir(dump, ".")
 	if err != nil {
 		return nil, fmt.Errorf("schedule dump: %w", err)
@@ -32,6 +32,7 @@ func Repeats(dump fs.FS) (map[string]int, error) {
 			return nil, fmt.Errorf("schedule dump: %w", err)
 		}
 		p := readProgram(string(text))
+		p.assume = assume
 		if counted := p.count(p.entry, 1, times); counted != nil {
 			unknown = &FormatError{File: e.Name(), Want: counted.Error()}
 		}
@@ -44,10 +45,12 @@ func Repeats(dump fs.FS) (map[string]int, error) {
 type program struct {
 	entry string
 	names map[string][]string    // by computation
-	loops map[string][][3]string // likewise: condition, body, and what is carried in
+	loops map[string][][4]string // likewise: condition, body, what is carried in, and name
 	trips map[string]int         // of computations that are such a condition
 	tests map[string]string      // of these: the number of what they compare, among what is carried
 	means map[string]meaning     // of instructions, by computation and name
+
+	assume map[string][]int // trips of loops by their names
 }
 
 // meaning is an instruction that a loop's counter may go through.
@@ -57,13 +60,13 @@ var (
 	computationForm = regexp.MustCompile(`^(ENTRY )?%(\S+) \(.*\{$`)
 	instructionForm = regexp.MustCompile(`^\s+(?:ROOT )?%(\S+) = `)
 	meaningForm     = regexp.MustCompile(`^\s+(ROOT )?%(\S+) = .*? (copy|tuple|add|get-tuple-element|constant|fusion|parameter)\((.*?)\)(?:, index=(\d+))?`)
-	whileForm       = regexp.MustCompile(` while\(%([^)]*)\).*condition=%([^,\s]+), body=%([^,\s]+)`)
+	whileForm       = regexp.MustCompile(`%(\S+) = .* while\(%([^)]*)\).*condition=%([^,\s]+), body=%([^,\s]+)`)
 	constantForm    = regexp.MustCompile(`^\s+%(\S+) = s32\[\](?:\{\S*\})? constant\((\d+)\)`)
 	compareForm     = regexp.MustCompile(`^\s+ROOT .* compare\(%(\S+), %([^)]+)\), direction=LT`)
 )
 
 func readProgram(text string) *program {
-	p := &program{names: map[string][]string{}, loops: map[string][][3]string{}, trips: map[string]int{},
+	p := &program{names: map[string][]string{}, loops: map[string][][4]string{}, trips: map[string]int{},
 		tests: map[string]string{}, means: map[string]meaning{}}
 	current, constants := "", map[string]int{}
 	for line := range strings.Lines(text) {
@@ -85,7 +88,7 @@ func readProgram(text string) *program {
 			}
 		}
 		if m := whileForm.FindStringSubmatch(line); m != nil {
-			p.loops[current] = append(p.loops[current], [3]string{m[2], m[3], m[1]})
+			p.loops[current] = append(p.loops[current], [4]string{m[3], m[4], m[2], m[1]})
 		}
 		if m := constantForm.FindStringSubmatch(line); m != nil {
 			constants[m[1]], _ = strconv.Atoi(m[2]) // of digits alone
@@ -114,7 +117,12 @@ func (p *program) count(computation string, runs int, times map[string]int) erro
 			return fmt.Errorf("loop %s runs itself", loop[1])
 		}
 		if trips < 1 || runs*trips > most || !p.counts(computation, loop) {
-			trips, unknown = 0, fmt.Errorf("loop %s does not count from 0 to a number", loop[1])
+			trips = 0
+			if assumed := p.assume[loop[3]]; len(assumed) == 1 {
+				trips = assumed[0]
+			} else {
+				unknown = fmt.Errorf("loop %s does not count from 0 to a number: --assume %s=TRIPS says how often it runs", loop[3], loop[3])
+			}
 		}
 		unknown = cmp.Or(p.count(loop[1], runs*trips, times), unknown)
 	}
@@ -123,7 +131,7 @@ func (p *program) count(computation string, runs int, times map[string]int) erro
 
 // counts reports whether a loop's counter begins at 0 and grows by 1, as far as it can be followed: a
 // shortened text is believed, a counter that is something else is not.
-func (p *program) counts(around string, loop [3]string) bool {
+func (p *program) counts(around string, loop [4]string) bool {
 	// carried is what a tuple of a computation holds where the condition looks, behind copies.
 	carried := func(in, tuple string) meaning {
 		m := p.means[strings.TrimSpace(in+" "+tuple)]

@@ -32,12 +32,12 @@ ENTRY %main.4 (Arg_0.7: bf16[8]) -> bf16[8] {
 
 func TestRepeats(t *testing.T) {
 	dump := fstest.MapFS{"17-TLP-hlo.txt": {Data: []byte(looped)}}
-	got, err := Repeats(dump)
+	got, err := Repeats(dump, nil)
 	want := map[string]int{"constant.30": 8, "fusion.49": 8, "fusion.45": 8, "tuple.17": 8}
 	if err != nil || !maps.Equal(got, want) {
 		t.Errorf("%v, %v", got, err)
 	}
-	if got, err := Repeats(fstest.MapFS{}); err != nil || len(got) > 0 {
+	if got, err := Repeats(fstest.MapFS{}, nil); err != nil || len(got) > 0 {
 		t.Errorf("of no program: %v, %v", got, err)
 	}
 	// A counter that begins or goes on in another way is not believed, nor a bound that is data.
@@ -52,12 +52,15 @@ func TestRepeats(t *testing.T) {
 		loop("constant(0)", "1"): true, loop("constant(3)", "1"): false, loop("parameter(0)", "1"): false, loop("constant(0)", "2"): false,
 	} {
 		dump["17-TLP-hlo.txt"].Data = []byte(text)
-		if got, err := Repeats(dump); (err == nil) != counts || counts && got["fusion.49"] != 8 {
+		if got, err := Repeats(dump, nil); (err == nil) != counts || counts && got["fusion.49"] != 8 {
 			t.Errorf("%v, %v of\n%s", got, err, text)
 		}
 	}
 	dump["17-TLP-hlo.txt"].Data = []byte(strings.Replace(looped, "constant(8)", "parameter(1)", 1))
-	if got, err := Repeats(dump); err == nil || got["fusion.49"] != 0 || len(got) != len(want) {
+	if got, err := Repeats(dump, nil); err == nil || got["fusion.49"] != 0 || len(got) != len(want) {
 		t.Errorf("of a loop without a number: %v", got)
+	}
+	if got, err := Repeats(dump, map[string][]int{"while": {5}}); err != nil || got["fusion.49"] != 5 {
+		t.Errorf("of a loop that is assumed: %v, %v", got, err)
 	}
 }

@@ -213,7 +213,6 @@ func TestRead_Changed(t *testing.T) {
 		{"a bundle lost", bundlesEnd, "   0x2   :", "   0x3   :", ":12: bundle 0x3 where number 0x2 was expected"},
 		{"other addresses", bundlesEnd, "0x", "@", "212 bundles, but "},
 		{"no loop mark", bundlesEnd, " LB: >", "   : >", "but no loop body (LB) began"},
-		{"no exit test", bundlesEnd, "loop exit test", "exit", "without a /* loop exit test */"},
 		{"other branches", bundlesEnd, "sbr.rel", "jump", "a loop body without a branch back"},
 		{"counts differ", analysisEnd, "total scheduled bundles:    212", "total scheduled bundles:    213", ":2: 213 bundles, but "},
 		{"no counts", analysisEnd, "scheduled bundles", "bundles", "no lines "},

@@ -1,0 +1,186 @@
+"""Exports kernels that other people wrote, unchanged, for TPUs that are not here.
+
+    python export.py FOLDER TOPOLOGY...
+
+writes FOLDER/NAME.TOPOLOGY.mlir, the bytecode of StableHLO, for each of KERNELS and each of
+CHIPS that is named, and prints a line of JSON for each: {"name", "origin", "topology", "shapes",
+"file" or "refused"}. requirements.txt says what it needs.
+"""
+
+import json
+import math
+import os
+import sys
+
+import jax
+import jax.numpy as jnp
+import tokamax
+from jax.extend import backend
+from jax.experimental.pallas.ops.tpu import flash_attention, matmul, paged_attention
+from jax.experimental.pallas.ops.tpu import ragged_paged_attention, splash_attention
+from jax.experimental.pallas.ops.tpu.megablox import gmm
+
+# What JAX calls a chip, and how many cores a device of it has: kernels ask for their blocks.
+CHIPS = {"v4": ("TPU v4", 2), "v5e": ("TPU v5 lite", 1), "v5p": ("TPU v5", 2), "v6e": ("TPU v6 lite", 1), "v7x": ("TPU7x", 1)}
+JAX, TOKAMAX = f"jax {jax.__version__}", f"tokamax {tokamax.__version__}"
+KERNELS = {}
+
+
+def array(*shape, dtype=jnp.bfloat16):
+    return jax.ShapeDtypeStruct(shape, dtype)
+
+
+def kernel(origin, *shapes, name=None):
+    """Adds a function, its origin and the shapes that it is exported for."""
+    def add(f):
+        KERNELS[name or f.__name__] = (f, origin, shapes)
+        return f
+    return add
+
+
+@kernel(JAX, array(4096, 4096), array(4096, 4096))
+def pallas_matmul(a, b):
+    return matmul.matmul(a, b, block_shape=(512, 1024), block_k=1024)
+
+
+HEADS = array(1, 8, 4096, 128)
+
+
+@kernel(JAX, HEADS, HEADS, HEADS)
+def pallas_flash_attention(q, k, v):
+    return flash_attention.flash_attention(q, k, v, causal=True, sm_scale=1 / math.sqrt(128))
+
+
+@kernel(JAX, HEADS, HEADS, HEADS)
+def pallas_splash_attention(q, k, v):
+    """Causal, blocks of 1024 rows and keys."""
+    masks = splash_attention.splash_attention_mask
+    mask = masks.MultiHeadMask([masks.CausalMask((4096, 4096))] * 8)
+    sizes = splash_attention.BlockSizes(block_q=1024, block_kv=1024, block_kv_compute=512)
+    call = splash_attention.make_splash_mha(mask, block_sizes=sizes, head_shards=1, q_seq_shards=1)
+    return jax.vmap(call)(q, k, v)
+
+
+@kernel(JAX, array(4096, 4096), array(8, 4096, 4096), array(8, dtype=jnp.int32))
+def megablox_gmm(a, b, groups):
+    return gmm(a, b, groups, preferred_element_type=jnp.bfloat16, tiling=(512, 1024, 1024))
+
+
+@kernel(JAX, array(32, 8, 128), array(1, 2048, 16, 128), array(1, 2048, 16, 128), array(32, dtype=jnp.int32),
+        array(32, 64, dtype=jnp.int32))
+def pallas_paged_attention(q, k, v, lengths, pages):
+    return paged_attention.paged_attention(q, k, v, lengths, pages, pages_per_compute_block=8)
+
+
+@kernel(JAX, array(512, 32, 128), array(2048, 16, 16, 128), array(32, dtype=jnp.int32), array(32, 64, dtype=jnp.int32),
+        array(33, dtype=jnp.int32), array(1, dtype=jnp.int32))
+def pallas_ragged_paged_attention(q, pages, lengths, indices, starts, sequences):
+    return ragged_paged_attention.ragged_paged_attention(
+        q, pages, lengths, indices, starts, sequences, num_kv_pages_per_block=16, num_queries_per_block=64)
+
+
+def rms(x, g):
+    h = x.astype(jnp.float32)
+    return (h * jax.lax.rsqrt(jnp.mean(h * h, -1, keepdims=True) + 1e-5) * g).astype(x.dtype)
+
+
+def attend(x, wq, wk, wv, wo):
+    """Causal attention of grouped heads of 128 columns, written out."""
+    s, d = x.shape[0], 128
+    heads, kv = wq.shape[1] // d, wk.shape[1] // d
+    q, k, v = (x @ wq).reshape(s, kv, heads // kv, d), (x @ wk).reshape(s, kv, d), (x @ wv).reshape(s, kv, d)
+    scores = jnp.einsum("skgd,tkd->kgst", q, k, preferred_element_type=jnp.float32) / math.sqrt(d)
+    p = jax.nn.softmax(jnp.where(jnp.tril(jnp.ones((s, s), bool)), scores, -1e30), -1).astype(x.dtype)
+    return jnp.einsum("kgst,tkd->skgd", p, v).reshape(s, heads * d) @ wo
+
+
+def layer(width, hidden, experts=0, rows=2048):
+    """Shapes of a layer of Llama 3 8B's kind; with experts of Mixtral's."""
+    attention = (array(width, width), array(width, width // 4), array(width, width // 4), array(width, width))
+    norms = (array(width, dtype=jnp.float32),) * 2
+    if experts:
+        mlp = (array(width, experts), array(experts, width, hidden), array(experts, width, hidden), array(experts, hidden, width))
+    else:
+        mlp = (array(width, hidden), array(width, hidden), array(hidden, width))
+    return (array(rows, width), *attention, *norms, *mlp)
+
+
+@kernel("plain JAX", array(2048, 4096), array(4096, dtype=jnp.float32), array(4096, 14336), array(4096, 14336), array(14336, 4096))
+def gated_mlp(x, g, wg, wu, wd):
+    h = rms(x, g)
+    return x + (jax.nn.silu(h @ wg) * (h @ wu)) @ wd
+
+
+@kernel("plain JAX", *layer(4096, 14336))
+def llama_layer(x, wq, wk, wv, wo, g1, g2, wg, wu, wd):
+    x = x + attend(rms(x, g1), wq, wk, wv, wo)
+    h = rms(x, g2)
+    return x + (jax.nn.silu(h @ wg) * (h @ wu)) @ wd
+
+
+@kernel("plain JAX", *layer(4096, 14336, experts=8))
+def mixtral_layer(x, wq, wk, wv, wo, g1, g2, router, wg, wu, wd):
+    """Two of eight experts for each row, rows sorted by expert, grouped products by ragged_dot."""
+    x = x + attend(rms(x, g1), wq, wk, wv, wo)
+    h = rms(x, g2)
+    weights, chosen = jax.lax.top_k(jax.nn.softmax((h @ router).astype(jnp.float32)), 2)
+    order = jnp.argsort(chosen.reshape(-1))
+    sizes = jnp.bincount(chosen.reshape(-1), length=8)
+    rows = h[order // 2]
+    inner = jax.nn.silu(jax.lax.ragged_dot(rows, wg, sizes)) * jax.lax.ragged_dot(rows, wu, sizes)
+    out = jax.lax.ragged_dot(inner, wd, sizes) * weights.reshape(-1)[order][:, None].astype(x.dtype)
+    return x + jnp.zeros_like(h).at[order // 2].add(out)
+
+
+TPU = {"implementation": "mosaic"}
+
+
+@kernel(TOKAMAX, *[array(1, 4096, 8, 128)] * 3)
+def tokamax_attention(q, k, v):
+    return tokamax.dot_product_attention(q, k, v, is_causal=True, **TPU)
+
+
+@kernel(TOKAMAX, array(4096, 4096), array(8, 4096, 4096), array(8, dtype=jnp.int32))
+def tokamax_ragged_dot(a, b, groups):
+    return tokamax.ragged_dot(a, b, groups, **TPU)
+
+
+@kernel(TOKAMAX, array(4096, 4096), array(4096, 2, 8192))
+def tokamax_gated_linear_unit(x, w):
+    return tokamax.gated_linear_unit(x, w, activation=jax.nn.silu, implementation="xla")
+
+
+@kernel(TOKAMAX, array(4096, 4096), array(4096, dtype=jnp.float32), array(4096, dtype=jnp.float32))
+def tokamax_layer_norm(x, scale, offset):
+    return tokamax.layer_norm(x, scale, offset, implementation="xla")
+
+
+def export(f, shapes, topology):
+    """The program of f as it is on a chip."""
+    kind, cores = CHIPS[topology]
+    chip = jax.sharding.AbstractDevice(device_kind=kind, num_cores=cores, platform="tpu")
+    mesh = jax.sharding.AbstractMesh((1,), ("chips",), abstract_device=chip, axis_types=(jax.sharding.AxisType.Auto,))
+    checks = [jax.export.DisabledSafetyCheck.custom_call("tpu_custom_call")]
+    backend.get_default_device = lambda: chip
+    with jax.sharding.use_abstract_mesh(mesh):
+        return jax.export.export(jax.jit(f), platforms=["tpu"], disabled_checks=checks)(*shapes)
+
+
+def main(folder, *topologies):
+    os.makedirs(folder, exist_ok=True)
+    for topology in topologies:
+        for name, (f, origin, shapes) in KERNELS.items():
+            row = {"name": name, "origin": origin, "topology": topology,
+                   "shapes": [f"{s.dtype}{list(s.shape)}" for s in shapes]}
+            try:
+                program = export(f, shapes, topology).mlir_module_serialized
+                row["file"] = os.path.join(folder, f"{name}.{topology}.mlir")
+                with open(row["file"], "wb") as out:
+                    out.write(program)
+            except Exception as why:  # whatever a kernel raises is its row
+                row["refused"] = f"{type(why).__name__}: {why}".splitlines()[0][:300]
+            print(json.dumps(row), flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
