@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/csv"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -75,12 +76,30 @@ func TestProgram(t *testing.T) {
 		"block.mlir --as schedule":             "limit: ",
 		"block.mlir --as timeline --chip v5e":  "block.mlir: fusion.3 on TPU v5e (predicted",
 		"pallas_matmul.mlir --as counts":       "FLOPs             2147483648\n",
-		"while.mlir":                           "does not count from 0 to a number\n",
+		"while.mlir":                           "does not count from 0 to a number: --assume while.1=TRIPS says how often it runs\n",
+		"while.mlir --assume while.1=12":       "331 × 1, 12 times\n",
+		"megablox.mlir":                        "data decide how often its loops run: --assume gmm.1=TRIPS says so\n",
 		"pallas_matmul.mlir --as schedule":     "name.1: 64 grid steps",
 		"while.mlir --topology v6e --as table": "launch: at least ",
 	} {
 		if code, stdout, stderr := inspect(strings.Fields("testdata/" + args)...); code != cli.OK || !strings.Contains(stdout, want) {
 			t.Errorf("%s: exit %d, no %q in\n%s%s", args, code, want, stdout, stderr)
+		}
+	}
+	// A grouped product of 1024³ in all, whose four groups are one block of rows each: one core
+	// has all 16 steps, two have 8 each, and two more trips fill and drain the pipeline.
+	for chip, trips := range map[string]string{"v5e": "18", "v5p": "10"} {
+		code, stdout, stderr := inspect("testdata/megablox.mlir", "--topology", chip, "--format", "csv", "--assume", "gmm.1="+trips)
+		if row := "\n" + chip + ",gmm.1,"; code != cli.OK || !strings.Contains(stdout, row) || !strings.Contains(stdout, fmt.Sprintf(",%d,", 2<<30)) {
+			t.Errorf("%s: exit %d\n%s%s", chip, code, stdout, stderr)
+		}
+	}
+	for assume, want := range map[string]string{
+		"gmm.2=3": "no kernel and no loop of that name", "gmm.1=3/4": "it has 1 loops that data decides, not 2", "gmm.1": "want NAME=TRIPS",
+		"gmm.1=-1": "is no number of trips",
+	} {
+		if code, _, stderr := inspect("testdata/megablox.mlir", "--topology", "v5e", "--assume", assume); code == cli.OK || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("--assume %s: exit %d, %q, want %q", assume, code, stderr, want)
 		}
 	}
 	one, other := filepath.Join(t.TempDir(), "call.mlir"), filepath.Join(t.TempDir(), "dialect.mlir")

@@ -45,10 +45,10 @@ func integers(list, by string) (all []int) {
 }
 
 // readMosaic reads a kernel as libtpu writes it: arrays are the shapes of inputs and outputs, as
-// the program around it has them, and steps those of its grid where data decides its size, 0 if
-// unknown. The error says what is not read, as of operands that a kernel copies itself; where
+// the program around it has them, and steps those that each core runs where data decides the grid's
+// size, 0 if unknown. The error says what is not read, as of operands that a kernel copies itself; where
 // only operands are not, the grid and the body are there beside it.
-func readMosaic(text string, arrays [][]int64, outputs int, steps int64) (*mosaicText, error) {
+func readMosaic(text string, arrays [][]int64, outputs int, steps, cores int64) (*mosaicText, error) {
 	at := strings.Index(text, "func.func @")
 	if at < 0 {
 		return nil, fmt.Errorf("a kernel without a function")
@@ -68,6 +68,9 @@ func readMosaic(text string, arrays [][]int64, outputs int, steps int64) (*mosai
 			a.Semantics = tile.Parallel
 		}
 		m.program.Grid = append(m.program.Grid, a)
+	}
+	if slices.ContainsFunc(m.program.Grid, func(a *tile.Axis) bool { return a.Semantics == tile.Parallel && a.Size > 1 }) {
+		steps *= cores // which share that axis
 	}
 	bound, err := m.size(steps)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -290,7 +291,7 @@ func (b *Backend) readAssuming(c *call, k hlo.Kernel, s *schedule.Schedule, text
 	if err := b.read(c, k, s.Assume(most), looped, nil); err != nil {
 		return err
 	}
-	c.Least, c.Likely.Cycles = least.Least, (least.Likely.Cycles+c.Likely.Cycles)/2
+	c.Least, c.Likely.Cycles = least.Least, math.Sqrt(least.Likely.Cycles*c.Likely.Cycles)
 	c.Note = strings.TrimPrefix(c.Note+"; data decide how often a loop runs: the band has one trip and all that there is to move", "; ")
 	return nil
 }
@@ -386,7 +387,7 @@ func (b *Backend) readOwn(c *call, k hlo.Kernel, s *schedule.Schedule, texts []s
 	var found *mosaicText
 	reason := errors.New("the text of the kernel was not found")
 	for _, text := range texts {
-		m, err := readMosaic(text, arrays, len(k.Shape.Leaves()), int64(s.Steps()))
+		m, err := readMosaic(text, arrays, len(k.Shape.Leaves()), int64(s.Steps()), int64(max(1, b.device.Cores)))
 		if err != nil {
 			if reason = err; m != nil && m.unknown == "" {
 				if w, err := model.WorkOf(m.program); err == nil {

@@ -4,6 +4,7 @@ import re
 import jax
 import jax.numpy as jnp
 from jax.experimental.pallas.ops.tpu import matmul
+from jax.experimental.pallas.ops.tpu.megablox import gmm
 
 
 def block(x, wq, wk, wv, wo, wg, wu, wd, g1, g2):
@@ -50,3 +51,7 @@ with open('block.jax', 'wb') as f:
 write('pallas_matmul', lambda a, b: matmul.matmul(a, b, block_shape=(256, 256), block_k=256), bf16(1024, 1024), bf16(1024, 1024))
 write('scan', scan, bf16(256, 256), bf16(8, 256, 256))
 write('while', loop, bf16(256, 256))
+f = jax.jit(lambda a, b, sizes: gmm(a, b, sizes, preferred_element_type=jnp.bfloat16, tiling=(256, 512, 512)))
+exported = jax.export.export(f, platforms=['tpu'])(bf16(1024, 1024), bf16(4, 1024, 1024), jax.ShapeDtypeStruct((4,), jnp.int32))
+with open('megablox.mlir', 'wb') as f:
+    f.write(exported.mlir_module_serialized)

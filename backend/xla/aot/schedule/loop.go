@@ -49,7 +49,12 @@ func (s *Schedule) readLoops() error {
 		// bundle that is marked as the loop's.
 		back := -1
 		for j := min(end, s.Bundles-1); j > i && back < 0; j-- {
-			if m := branchForm.FindStringSubmatch(s.bundles[j].text); m != nil && s.join(j, m[3]) < 0 {
+			if s.bundles[j].depth <= b.depth && s.branchesBack(j) {
+				back = j
+			}
+		}
+		for j := end; j < min(end+maxDelay, s.Bundles) && s.bundles[j].tag == "" && back < 0; j++ {
+			if s.branchesBack(j) {
 				back = j
 			}
 		}
@@ -91,6 +96,12 @@ func (s *Schedule) readLoops() error {
 		}
 	}
 	return nil
+}
+
+// branchesBack reports whether bundle i has the branch back of a loop.
+func (s *Schedule) branchesBack(i int) bool {
+	m := branchForm.FindStringSubmatch(s.bundles[i].text)
+	return m != nil && s.join(i, m[3]) < 0
 }
 
 // unmarked reports whether bundle i is of the loop around it although it is not marked: the
