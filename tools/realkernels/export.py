@@ -4,7 +4,7 @@
 
 writes FOLDER/NAME.TOPOLOGY.mlir, the bytecode of StableHLO, for each of KERNELS and each of
 CHIPS that is named, and prints a line of JSON for each: {"name", "origin", "topology", "shapes",
-"file" or "refused"}. requirements.txt says what it needs.
+"assume", "file" or "refused"}. tools/pallasref has the requirements.
 """
 
 import json
@@ -155,6 +155,26 @@ def tokamax_layer_norm(x, scale, offset):
     return tokamax.layer_norm(x, scale, offset, implementation="xla")
 
 
+def assumed(name, cores):
+    """Trips of loops that data decides, of each core: a grid's steps and two more to fill and
+    drain its pipeline. Groups are of 512 rows, sequences of 1024 keys in 64 pages; queries are
+    16 of each sequence."""
+    trips = {
+        "megablox_gmm": {"gmm.1": 4 * 8 * 4 // cores + 2},
+        "pallas_paged_attention": {"paged_attention.1": "8/1"},
+        "pallas_ragged_paged_attention": {"ragged_paged_attention_kernel.1": "4/4"},
+        "mixtral_layer": {
+            "ragged-dot-metadata": "4/7",
+            "ragged-dot-none": 32 * 32 * 2 // cores + 2,
+            "ragged-dot-none.1": 56 * 32 // cores + 2,
+            "ragged-dot-none.2": 56 * 32 // cores + 2,
+        },
+        "tokamax_attention": {"splash_mha_fwd_no_residuals.1": 8 * 32 * 33 // 2 // cores + 2},
+        "tokamax_ragged_dot": {"gmm_megablox.1": 32 * 32 * 32 // cores + 2},
+    }
+    return {loop: str(n) for loop, n in trips.get(name, {}).items()}
+
+
 def export(f, shapes, topology):
     """The program of f as it is on a chip."""
     kind, cores = CHIPS[topology]
@@ -171,7 +191,7 @@ def main(folder, *topologies):
     for topology in topologies:
         for name, (f, origin, shapes) in KERNELS.items():
             row = {"name": name, "origin": origin, "topology": topology,
-                   "shapes": [f"{s.dtype}{list(s.shape)}" for s in shapes]}
+                   "shapes": [f"{s.dtype}{list(s.shape)}" for s in shapes], "assume": assumed(name, CHIPS[topology][1])}
             try:
                 program = export(f, shapes, topology).mlir_module_serialized
                 row["file"] = os.path.join(folder, f"{name}.{topology}.mlir")
