@@ -55,10 +55,9 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if sweep.Predict = dev.Predicts; dev.Interprets {
 		sweep.Lowering = results.Interpret
 	}
-	mine, err := f.functions(ctx, config, dev, stderr)
-	for _, b := range mine {
-		defer b.Close()
-		sweep.Compare(b)
+	guests, err := f.guests(ctx, config, dev, sweep, stderr)
+	for _, g := range guests {
+		defer g.Close()
 	}
 	if err != nil {
 		return err
