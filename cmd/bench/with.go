@@ -10,12 +10,12 @@ import (
 	"matladder/stats"
 
 	"matladder/backend"
-	"matladder/backend/foreign/clib"
+	"matladder/backend/foreign"
+	"matladder/backend/foreign/library"
 	"matladder/backend/registry/builtin"
 	"matladder/harness"
 	"matladder/internal/cli"
 	"matladder/kernels"
-	"matladder/problem"
 	"matladder/tile"
 )
 
@@ -72,7 +72,7 @@ func (f *flags) checkWith() error {
 
 // functions opens what --with names, and says how each is called. Those that are open are
 // returned with an error too.
-func (f *flags) functions(ctx context.Context, c harness.Config, dev *device, stderr io.Writer) (list []*clib.Backend, err error) {
+func (f *flags) functions(ctx context.Context, c harness.Config, dev *device, stderr io.Writer) (list []*library.Backend, err error) {
 	for _, text := range f.with {
 		fn, err := parseFunction(text)
 		if err != nil {
@@ -85,8 +85,8 @@ func (f *flags) functions(ctx context.Context, c harness.Config, dev *device, st
 		if err != nil {
 			return list, cli.Usagef("--with %s: %w", text, err)
 		}
-		b, err := clib.Open(ctx, clib.Function{Name: fn.name, Family: c.Family, Asked: asked},
-			clib.Library{File: fn.file, Symbol: fn.symbol, Threads: dev.Params.Threads}, dev.Host)
+		b, err := library.Open(ctx, foreign.Function{Name: fn.name, Family: c.Family, Asked: asked},
+			library.Library{File: fn.file, Symbol: fn.symbol, Threads: dev.Params.Threads}, dev.Host)
 		switch {
 		case err == nil:
 		case ctx.Err() != nil:
@@ -97,20 +97,10 @@ func (f *flags) functions(ctx context.Context, c harness.Config, dev *device, st
 			return list, cli.Usagef("--with %s: %w", text, err)
 		}
 		list = append(list, b)
-		fmt.Fprintf(stderr, "%s is called as %s\n", fn.file, b.Signature(fn.symbol))
-		if !computesAny(b, c.Family, c) {
+		fmt.Fprintf(stderr, "%s is called as %s\n", fn.file, b.Signature())
+		if !b.SupportsAny(c.Family, c.Asked) {
 			return list, cli.Usagef("--with %s: %s computes %s, which the sweep has none of: --dtype %s asks for it", text, b.Name(), b.Asked, fn.operands)
 		}
 	}
 	return list, nil
-}
-
-// computesAny reports whether a function computes any of what a sweep asks for.
-func computesAny(b *clib.Backend, family *problem.Family, c harness.Config) bool {
-	for _, asked := range c.Asked {
-		if b.Supports(family.Make(family.Sample, asked)) == nil {
-			return true
-		}
-	}
-	return false
 }
