@@ -12,7 +12,8 @@ import (
 	"matladder/stats"
 
 	"matladder/backend"
-	"matladder/backend/foreign/clib"
+	"matladder/backend/foreign"
+	"matladder/backend/foreign/library"
 	"matladder/backend/foreign/program"
 	"matladder/backend/registry"
 	"matladder/backend/registry/builtin"
@@ -130,12 +131,12 @@ func (f *flags) function(ctx context.Context, fn function, c harness.Config, dev
 	if err != nil {
 		return g, err
 	}
-	b, err := clib.Open(ctx, clib.Function{Name: fn.name, Family: c.Family, Asked: asked},
-		clib.Library{File: fn.file, Symbol: fn.symbol, Threads: dev.Params.Threads}, dev.Host)
+	b, err := library.Open(ctx, foreign.Function{Name: fn.name, Family: c.Family, Asked: asked},
+		library.Library{File: fn.file, Symbol: fn.symbol, Threads: dev.Params.Threads}, dev.Host)
 	if err != nil {
 		return g, err
 	}
-	fmt.Fprintf(stderr, "%s is called as %s\n", fn.file, b.Signature(fn.symbol))
+	fmt.Fprintf(stderr, "%s is called as %s\n", fn.file, b.Signature())
 	return guest{b, b.Close}, nil
 }
 
@@ -154,13 +155,11 @@ func (f *flags) program(ctx context.Context, fn function, c harness.Config, dev 
 	if err != nil {
 		return g, err
 	}
-	var only *problem.Asked
+	function := foreign.Function{Name: fn.name, Family: c.Family}
 	if fn.operands != "" {
-		asked, err := askedOf(fn, c)
-		if err != nil {
+		if function.Asked, err = askedOf(fn, c); err != nil {
 			return g, err
 		}
-		only = &asked
 	}
 	on, closing := dev.Backend, func() error { return nil }
 	if f.where.Name() == builtin.CPU {
@@ -169,7 +168,11 @@ func (f *flags) program(ctx context.Context, fn function, c harness.Config, dev 
 		}
 		closing = on.Close
 	}
-	return guest{program.New(fn.name, c.Family, only, file, on), closing}, nil
+	b, err := program.New(function, fn.operands == "", file, on)
+	if err != nil {
+		return g, errors.Join(err, closing())
+	}
+	return guest{b, closing}, nil
 }
 
 // computesAny is an error unless a guest computes any point of a sweep: why not the first.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"matladder/backend"
+	"matladder/backend/foreign"
 	"matladder/lower/stablehlo"
 	"matladder/machine"
 	"matladder/problem"
@@ -14,11 +15,10 @@ import (
 
 // Backend is one program on a device.
 type Backend struct {
-	name   string
-	family *problem.Family
-	asked  *problem.Asked
-	file   File
-	on     backend.Backend
+	foreign.Function
+	any  bool // problem that fits
+	file File
+	on   backend.Backend
 
 	signature stablehlo.Signature
 	known     bool
@@ -31,21 +31,17 @@ var (
 	_ backend.Plugged           = (*Backend)(nil)
 )
 
-// New returns a program as a backend: name is that of its rows. It computes problems of a
-// family: those of what is asked, or of whatever fits its shapes if that is nil. on compiles
-// it; Close leaves that open.
-func New(name string, family *problem.Family, asked *problem.Asked, file File, on backend.Backend) *Backend {
-	b := &Backend{name: name, family: family, asked: asked, file: file, on: on}
-	if asked != nil {
-		whole := family.Make(family.Sample, *asked).Asked() // with what follows from it
-		b.asked = &whole
-	}
+// New returns a program as a backend. With any it computes every problem of the family that
+// fits its shapes, whatever f is asked for. on compiles it; Close leaves that open.
+func New(f foreign.Function, any bool, file File, on backend.Backend) (*Backend, error) {
+	f, err := f.Complete()
+	b := &Backend{Function: f, any: any, file: file, on: on}
 	b.signature, b.known = stablehlo.ReadSignature(file.Program)
-	return b
+	return b, err
 }
 
 // Name is the program's.
-func (b *Backend) Name() string { return b.name }
+func (b *Backend) Name() string { return b.Function.Name }
 
 // Device is that of what runs it.
 func (b *Backend) Device() machine.Device { return b.on.Device() }
@@ -66,23 +62,17 @@ func (b *Backend) Close() error { return nil }
 // Supports returns why the program does not compute p, or nil. Of bytecode it is known when
 // it is compiled.
 func (b *Backend) Supports(p problem.Problem) error {
-	if p.Family() != b.family {
-		return fmt.Errorf("%s computes %s", b.name, b.family.Title)
+	if p.Family() != b.Family {
+		return fmt.Errorf("%s computes %s", b.Name(), b.Family.Title)
 	}
-	if b.asked != nil {
-		asked := p.Asked()
-		if asked.Precision = b.asked.Precision; asked != *b.asked {
-			return fmt.Errorf("%s computes %s", b.name, b.asked)
-		}
+	if err := b.Function.Supports(p); err != nil && !b.any {
+		return err
 	}
 	if !b.known {
 		return nil
 	}
 	return b.signature.Solves(p)
 }
-
-// Variants is the program as it is.
-func (b *Backend) Variants(problem.Problem) []string { return []string{""} }
 
 // Solve compiles the program for a problem.
 func (b *Backend) Solve(ctx context.Context, spec backend.ProblemSpec) (backend.Executable, error) {
@@ -110,7 +100,7 @@ func (b *Backend) given(spec *backend.ProblemSpec) error {
 		return fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
 	}
 	if spec.Mesh != "" {
-		return fmt.Errorf("%w: %s runs on one device", backend.ErrUnsupported, b.name)
+		return fmt.Errorf("%w: %s runs on one device", backend.ErrUnsupported, b.Name())
 	}
 	spec.Program = b.file.Program
 	return nil

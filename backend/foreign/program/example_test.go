@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"matladder/backend/cpu"
+	"matladder/backend/foreign"
 	"matladder/backend/foreign/program"
 	"matladder/problem"
 	"matladder/tile"
@@ -23,7 +24,11 @@ func ExampleNew() {
 		return
 	}
 	defer device.Close()
-	mine := program.New("mine", problem.MatmulFamily, nil, file, device)
+	mine, err := program.New(foreign.Function{Name: "mine", Family: problem.MatmulFamily}, true, file, device)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	fmt.Println(mine.Supports(problem.New(40, 56, 24, tile.Float32)))
 	fmt.Println(mine.Supports(problem.New(40, 56, 64, tile.Float32)))
 	// Output:
