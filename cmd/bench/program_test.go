@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -140,10 +141,33 @@ func TestWith_ProgramAhead(t *testing.T) {
 	if s := stats.Summarize(rows); !s[len(s)-1].Peer() {
 		t.Errorf("%s is no peer", s[len(s)-1].Kernel)
 	}
+	for _, r := range rows {
+		if want := r.Kernel == "exported" && r.Status == results.OK; strings.HasPrefix(r.Verified, "no: a kernel of Mosaic") != want {
+			t.Errorf("%s of %d is verified by %q", r.Kernel, r.M, r.Verified)
+		}
+	}
 	code, rows, said = measured(t, "--topology v5e --kernel 4 --blocks 40x56x24 --sizes 40x56x24 --dtype float32 --with "+programs+"endless.mlir")
 	for _, r := range rows {
 		if r.Kernel == "endless" && (r.Status != results.Unsupported || !strings.Contains(r.Reason, "does not count")) {
 			t.Errorf("exit %d: %+v\n%s", code, r, said)
 		}
+	}
+}
+
+// TestWith_ProgramVerified: what is predicted is verified on this machine by XLA: a wrong
+// program has no prediction.
+func TestWith_ProgramVerified(t *testing.T) {
+	useCompiler(t)
+	usePlugin(t, "cpu")
+	code, rows, said := measured(t, "--topology v5e --kernel 4 --blocks 40x56x24 --sizes 40x56x24 --dtype float32 --with "+programs+"matmul.mlir --with "+programs+"doubled.mlir")
+	got := map[string]string{}
+	for _, r := range rows {
+		got[r.Kernel] = string(r.Status) + " " + r.Verified
+	}
+	if want := map[string]string{"v4_optblock": "ok ", "matmul": "ok xla-cpu", "doubled": "wrong xla-cpu"}; code != cli.Failed || !maps.Equal(got, want) {
+		t.Errorf("exit %d: %v\n%s", code, got, said)
+	}
+	if !strings.Contains(said, "its output was verified on this machine (xla-cpu): matmul") {
+		t.Errorf("no note in\n%s", said)
 	}
 }

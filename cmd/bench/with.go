@@ -172,7 +172,10 @@ func (f *flags) program(ctx context.Context, fn function, c harness.Config, dev 
 	if err != nil {
 		return g, errors.Join(err, closing())
 	}
-	return guest{b, closing}, nil
+	if dev.Predicts {
+		b.VerifyOn(builtin.OpenVerifier)
+	}
+	return guest{b, func() error { return errors.Join(b.Close(), closing()) }}, nil
 }
 
 // computesAny is an error unless a guest computes any point of a sweep: why not the first.

@@ -2,9 +2,11 @@ package program
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"matladder/backend"
 	"matladder/backend/foreign"
@@ -22,6 +24,10 @@ type Backend struct {
 
 	signature stablehlo.Signature
 	known     bool
+
+	openHost func(context.Context) (backend.Backend, error) // nil where nothing is verified by it
+	opening  sync.Mutex
+	host     backend.Backend // once it is open
 }
 
 var (
@@ -29,6 +35,7 @@ var (
 	_ backend.Solver            = (*Backend)(nil)
 	_ backend.BaselinePredictor = (*Backend)(nil)
 	_ backend.Plugged           = (*Backend)(nil)
+	_ backend.Verifiable        = (*Backend)(nil)
 )
 
 // New returns a program as a backend. With any it computes every problem of the family that
@@ -56,8 +63,50 @@ func (b *Backend) Plugin() (name, version string) {
 	return filepath.Base(b.file.Path), version
 }
 
-// Close does nothing.
-func (b *Backend) Close() error { return nil }
+// VerifyOn says how to open what a program that is predicted is verified by: a backend that
+// takes programs on this machine. Close closes it.
+func (b *Backend) VerifyOn(open func(context.Context) (backend.Backend, error)) { b.openHost = open }
+
+// mostFLOPs are those of a problem that takes this machine seconds.
+const mostFLOPs = 4e11
+
+// OnHost compiles the program for this machine. One with kernels of Mosaic in it runs on a TPU
+// alone.
+func (b *Backend) OnHost(ctx context.Context, spec backend.ProblemSpec) (backend.Executable, problem.Problem, string, error) {
+	e, how, err := b.onHost(ctx, spec)
+	return e, spec.Problem, how, err
+}
+
+func (b *Backend) onHost(ctx context.Context, spec backend.ProblemSpec) (_ backend.Executable, how string, err error) {
+	switch {
+	case b.openHost == nil:
+		return nil, "", errors.New("nothing here runs it")
+	case strings.Contains(b.file.Program, "tpu_custom_call"):
+		return nil, "", errors.New("a kernel of Mosaic runs on a TPU alone")
+	case spec.Problem.FLOPs() > mostFLOPs:
+		return nil, "", errors.New("it would take this machine long")
+	}
+	if err := b.given(&spec); err != nil {
+		return nil, "", err
+	}
+	b.opening.Lock()
+	defer b.opening.Unlock()
+	if b.host == nil {
+		if b.host, err = b.openHost(ctx); err != nil {
+			return nil, "", err
+		}
+	}
+	e, err := backend.Solve(ctx, b.host, spec)
+	return e, b.host.Name(), err
+}
+
+// Close closes what the program was verified by.
+func (b *Backend) Close() error {
+	if b.host == nil {
+		return nil
+	}
+	return b.host.Close()
+}
 
 // Supports returns why the program does not compute p, or nil. Of bytecode it is known when
 // it is compiled.
