@@ -259,6 +259,9 @@ type ProblemSpec struct {
 	// way, one of mesh.Shardings; "" for one device.
 	Mesh   string
 	Params Params
+	// Program is a StableHLO program, as text or bytecode, that computes it in place of the
+	// solver's own way; "" for that. Of this project's backends those on XLA take one.
+	Program string
 }
 
 // Params are the knobs of a compilation, recorded in the row. The zero value

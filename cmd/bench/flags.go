@@ -23,6 +23,7 @@ type flags struct {
 	set *pflag.FlagSet
 
 	where                         *deviceflag.Flags
+	each                          []*deviceflag.Flags // where, for one chip of --topology each
 	out, fault, tuned, columns    string
 	with                          []string
 	predict, resume, list, dryRun bool
@@ -98,8 +99,22 @@ func (f *flags) check() error {
 	case f.fault != "" && !slices.Contains(check.Faults(), f.fault):
 		return cli.Usagef("--fault: unknown fault %q (known: %s)", f.fault, strings.Join(check.Faults(), ", "))
 	}
-	if err := f.checkWhere(); err != nil {
+	if f.predict && f.where.Backend == "" && f.where.Topology == "" {
+		f.where.Backend = builtin.AOT
+	}
+	var err error
+	if f.each, err = f.where.Each(); err != nil {
 		return err
 	}
-	return f.checkWith()
+	for _, where := range f.each {
+		one := *f
+		one.where = where
+		if err := one.checkWhere(); err != nil {
+			return err
+		}
+		if err := one.checkWith(); err != nil {
+			return err
+		}
+	}
+	return nil
 }

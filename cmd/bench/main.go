@@ -140,7 +140,7 @@
 // # Without a chip
 //
 //	go run ./cmd/plugin install tpu
-//	go run ./cmd/bench --topology v5e
+//	go run ./cmd/bench --topology v5e   # or v5e,v6e: one after another, into one file
 //
 // compiles every point for a TPU with none at hand (v4, v5e, v5p, v6e or v7x; of v4
 // and v7x one core, as runtimes show them) and predicts the time of one launch from
