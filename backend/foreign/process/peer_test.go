@@ -250,7 +250,7 @@ func TestLibraries(t *testing.T) {
 				t.Skipf("not installed: %s", Install(name))
 			}
 			if found[0].kind == kindTorch {
-				testFamilies(t, mustOpen(t, script(t), found[0]))
+				testFamilies(t, mustOpen(t, "", found[0]))
 				return
 			}
 			b := mustOpen(t, program, found[0])
