@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -40,6 +41,7 @@ type Python struct {
 	Function    string // what it is called there
 	Interpreter string // path or name of python3; if empty, that of PythonVariable, of an active environment, or python3
 	Threads     int    // that it may use; at least 1
+	Interpret   bool   // kernels of Pallas in its interpret mode, which needs no TPU
 }
 
 // loadLimit is how long a file may take to be imported.
@@ -70,7 +72,7 @@ func OpenPython(ctx context.Context, f foreign.Function, at Python, host machine
 	ctx, cancel := context.WithTimeoutCause(ctx, loadLimit, fmt.Errorf("%s is not imported within %s: %w", at.File, loadLimit, context.DeadlineExceeded))
 	defer cancel()
 	b, err := open(ctx, Options{Library: Library{Name: f.Name, Path: path, kind: kindPython, python: interpreter}, Threads: at.Threads, Host: host},
-		guest{f, at.Function, text})
+		guest{f, at.Function, text, at.Interpret})
 	if err != nil {
 		return nil, err
 	}
@@ -97,13 +99,58 @@ func findPython(asked string) (string, error) {
 // guest asks for a function of a Python file.
 type guest struct {
 	foreign.Function
-	symbol string
-	text   []byte
+	symbol    string
+	text      []byte
+	interpret bool
 }
 
 func (g guest) hello(b *Backend) (string, [][]byte) {
-	return "hello " + g.symbol + " " + b.options.Library.Path, [][]byte{g.text}
+	word := "hello "
+	if g.interpret {
+		word = "interpret "
+	}
+	return word + g.symbol + " " + b.options.Library.Path, [][]byte{g.text}
 }
+
+// Export returns what JAX makes of a function of a Python file for a problem and a platform
+// that this machine need not have, such as tpu: StableHLO as text. What is no function of
+// JAX arrays is ErrUnsupported.
+func (b *Backend) Export(ctx context.Context, p problem.Problem, platform string) (string, error) {
+	if err := b.Supports(p); err != nil {
+		return "", fmt.Errorf("%w: %w", err, backend.ErrUnsupported)
+	}
+	request, err := b.asks.request(b, backend.ProblemSpec{Problem: p})
+	if err != nil {
+		return "", err
+	}
+	process, err := b.process(ctx)
+	if err != nil {
+		return "", err
+	}
+	length, program := "", []byte(nil)
+	if _, err = process.ask(ctx, request, nil, nil); err == nil {
+		length, err = process.ask(ctx, "export "+platform, nil, nil)
+	}
+	if err == nil {
+		n, wrong := strconv.Atoi(length)
+		if wrong != nil || n < 1 || n > longest {
+			err = fmt.Errorf("the program is said to have %q bytes", length)
+		}
+		program = make([]byte, max(0, min(n, longest)))
+	}
+	if err == nil {
+		_, err = process.ask(ctx, "exported", nil, [][]byte{program})
+	}
+	if err != nil {
+		process.end()
+		return "", err
+	}
+	b.done(process)
+	return string(program), nil
+}
+
+// longest is how many bytes a program may have.
+const longest = 64 << 20
 
 func (g guest) supports(_ *Backend, p problem.Problem) error    { return g.Supports(p) }
 func (g guest) variants(_ *Backend, p problem.Problem) []string { return g.Variants(p) }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
-	"sync"
 
 	"matladder/backend"
 	"matladder/backend/foreign"
@@ -25,9 +23,7 @@ type Backend struct {
 	signature stablehlo.Signature
 	known     bool
 
-	openHost func(context.Context) (backend.Backend, error) // nil where nothing is verified by it
-	opening  sync.Mutex
-	host     backend.Backend // once it is open
+	host lazy // opens nothing where nothing is verified by it
 }
 
 var (
@@ -55,17 +51,12 @@ func (b *Backend) Device() machine.Device { return b.on.Device() }
 
 // Plugin is the name of the file; its hash and the compiler's version.
 func (b *Backend) Plugin() (name, version string) {
-	version = b.file.Hash
-	if p, ok := b.on.(backend.Plugged); ok {
-		compiler, of := p.Plugin()
-		version = strings.TrimSpace(version + " " + compiler + " " + of)
-	}
-	return filepath.Base(b.file.Path), version
+	return filepath.Base(b.file.Path), b.file.Hash + compiler(b.on)
 }
 
 // VerifyOn says how to open what a program that is predicted is verified by: a backend that
 // takes programs on this machine. Close closes it.
-func (b *Backend) VerifyOn(open func(context.Context) (backend.Backend, error)) { b.openHost = open }
+func (b *Backend) VerifyOn(open func(context.Context) (backend.Backend, error)) { b.host.open = open }
 
 // mostFLOPs are those of a problem that takes this machine seconds.
 const mostFLOPs = 4e11
@@ -79,9 +70,9 @@ func (b *Backend) OnHost(ctx context.Context, spec backend.ProblemSpec) (backend
 
 func (b *Backend) onHost(ctx context.Context, spec backend.ProblemSpec) (_ backend.Executable, how string, err error) {
 	switch {
-	case b.openHost == nil:
+	case b.host.open == nil:
 		return nil, "", errors.New("nothing here runs it")
-	case strings.Contains(b.file.Program, "tpu_custom_call"):
+	case isMosaic(b.file.Program):
 		return nil, "", errors.New("a kernel of Mosaic runs on a TPU alone")
 	case spec.Problem.FLOPs() > mostFLOPs:
 		return nil, "", errors.New("it would take this machine long")
@@ -89,24 +80,16 @@ func (b *Backend) onHost(ctx context.Context, spec backend.ProblemSpec) (_ backe
 	if err := b.given(&spec); err != nil {
 		return nil, "", err
 	}
-	b.opening.Lock()
-	defer b.opening.Unlock()
-	if b.host == nil {
-		if b.host, err = b.openHost(ctx); err != nil {
-			return nil, "", err
-		}
+	host, err := b.host.get(ctx)
+	if err != nil {
+		return nil, "", err
 	}
-	e, err := backend.Solve(ctx, b.host, spec)
-	return e, b.host.Name(), err
+	e, err := backend.Solve(ctx, host, spec)
+	return e, host.Name(), err
 }
 
 // Close closes what the program was verified by.
-func (b *Backend) Close() error {
-	if b.host == nil {
-		return nil
-	}
-	return b.host.Close()
-}
+func (b *Backend) Close() error { return b.host.close() }
 
 // Supports returns why the program does not compute p, or nil. Of bytecode it is known when
 // it is compiled.

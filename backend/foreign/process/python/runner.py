@@ -11,6 +11,10 @@ is text, the others are arrays in the machine's byte order.
   run LAUNCHES                ok NANOSECONDS
   poison                      ok; the output that there was is full of ones, and gone
   output                      ok, then the outputs
+  export PLATFORM             ok LENGTH; what JAX makes of the function for the problem's shapes
+  exported                    ok, then that program, StableHLO as text
+
+interpret in place of hello has kernels of Pallas run in its interpret mode.
 
 Any answer may be "failed WHY" or "unsupported WHY". One process computes one problem after
 another, and ends when nobody asks any more.
@@ -111,6 +115,16 @@ class JAX(NumPy):
             if "interpret mode is supported on CPU" in str(why):
                 raise Unsupported("a Pallas kernel for TPUs does not run on a CPU: --topology v5e,v6e predicts it")
             raise
+
+    def export(self, function, platform, shapes):
+        from jax import export
+        arrays = [self.jax.ShapeDtypeStruct(a["Shape"], self.dtype(a["Dtype"])) for a in shapes]
+
+        def traced(*arrays):
+            out = function(*arrays)
+            return out() if callable(out) else out
+
+        return str(export.export(self.jax.jit(traced), platforms=[platform])(*arrays).mlir_module())
 
     def jitted(self, function, inputs):
         """The function compiled; None of one that prepares."""
@@ -269,6 +283,21 @@ class Runner:
             self.kind(wanted)
         return "ready", f"{','.join(names)} {versions(module)}", []
 
+    def interpret(self, words, arrays):
+        from jax.experimental import pallas
+        call = pallas.pallas_call
+        pallas.pallas_call = lambda *args, **named: call(*args, **{**named, "interpret": named.get("interpret") or True})
+        return self.hello(words, arrays)
+
+    def export(self, platform, _):
+        if not isinstance(self.arrays, JAX):
+            raise Unsupported(f"it takes arrays of {self.arrays.name}, and what JAX exports is predicted alone")
+        self.program = self.arrays.export(self.function, platform, self.asked["In"]).encode()
+        return "ok", str(len(self.program)), []
+
+    def exported(self, _, __):
+        return "ok", "", [self.program]
+
     def kind(self, name):
         """The framework whose arrays a function takes: what the file says, or has imported."""
         told = getattr(self.module, "matladder", {}).get(name, {}).get("arrays")
@@ -400,7 +429,8 @@ def answer(word, text, arrays=()):
 def serve():
     runner = Runner()
     requests = {"hello": runner.hello, "problem": runner.problem, "load": runner.load,
-                "run": runner.run, "poison": runner.poison, "output": runner.output}
+                "run": runner.run, "poison": runner.poison, "output": runner.output,
+                "interpret": runner.interpret, "export": runner.export, "exported": runner.exported}
     while True:
         kind, count = struct.unpack("=BI", read(5))
         if kind != 0:
