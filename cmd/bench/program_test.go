@@ -2,16 +2,21 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"matladder/stats"
 
+	"matladder/backend/foreign/process"
 	"matladder/internal/cli"
 	"matladder/kernels"
 	"matladder/lower/mosaic"
@@ -169,5 +174,79 @@ func TestWith_ProgramVerified(t *testing.T) {
 	}
 	if !strings.Contains(said, "its output was verified on this machine (xla-cpu): matmul") {
 		t.Errorf("no note in\n%s", said)
+	}
+}
+
+// kernels of Pallas and functions of JAX, good and bad.
+const jaxFile = `
+import os
+import jax, jax.numpy as jnp
+from jax.experimental import pallas as pl
+
+def plain(a, b):
+    return a @ b
+
+def pallas(a, b, factor=1):
+    def kernel(a, b, o):
+        o[...] = (jnp.dot(a[...], b[...], preferred_element_type=jnp.float32) * factor).astype(o.dtype)
+    (m, k), n, side = a.shape, b.shape[1], 256
+    assert m % side == 0 and n % side == 0
+    return pl.pallas_call(kernel, grid=(m // side, n // side), out_shape=jax.ShapeDtypeStruct((m, n), a.dtype),
+        in_specs=[pl.BlockSpec((side, k), lambda i, j: (i, 0)), pl.BlockSpec((k, side), lambda i, j: (0, j))],
+        out_specs=pl.BlockSpec((side, side), lambda i, j: (i, j)))(a, b)
+
+def wrong(a, b):
+    return pallas(a, b, 1.5)
+
+def rows(a, b):
+    return (a @ b)[:8]
+
+def raises(a, b):
+    return a @ a @ b @ jnp.zeros(3)
+
+def exits(a, b):
+    os._exit(3)
+`
+
+// TestWith_JAXAhead: functions of JAX are exported, predicted, and verified by themselves on
+// this machine: kernels of Pallas in its interpret mode, at a size that takes seconds.
+func TestWith_JAXAhead(t *testing.T) {
+	useCompiler(t)
+	python := cmp.Or(os.Getenv(process.PythonVariable), "python3")
+	if err := exec.Command(python, "-c", "import jax").Run(); err != nil {
+		if slices.Contains(strings.Split(os.Getenv("MATLADDER_REQUIRE"), ","), "jax") {
+			t.Fatal(err)
+		}
+		t.Skipf("not installed: jax of %s", python)
+	}
+	dir := t.TempDir()
+	file, other := filepath.Join(dir, "file.py"), filepath.Join(dir, "other.py")
+	for path, text := range map[string]string{file: jaxFile, other: "import numpy\n\ndef numbers(a, b):\n    return a @ b\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := "--topology v5e --kernel 4 --blocks 256x512x256 --sizes 256,2048 --dtype bfloat16 --with " + other + ":numbers"
+	for _, name := range []string{"plain", "pallas", "wrong", "rows", "raises", "exits"} {
+		args += " --with " + file + ":" + name
+	}
+	code, rows, said := measured(t, args)
+	want := map[string]string{
+		"v4_optblock 256": "ok |", "plain 256": "ok |JAX on this machine's cores", "pallas 256": "ok |Pallas' interpret mode", "wrong 256": "wrong by Pallas' interpret mode|Pallas",
+		"rows 256": "unsupported returns (tensor<8x256xbf16>)|", "raises 256": "failed file.py:|", "exits 256": "crashed exit status 3|", "numbers 256": "unsupported arrays of numpy|",
+		"v4_optblock 2048": "ok |", "plain 2048": "ok |JAX on this machine's cores", "pallas 2048": "ok |interpret mode at 1024 ", "wrong 2048": "wrong by Pallas' interpret mode|at 1024 ",
+		"rows 2048": "unsupported returns (tensor<8x2048xbf16>)|", "raises 2048": "failed file.py:|", "exits 2048": "crashed exit status 3|", "numbers 2048": "unsupported arrays of numpy|",
+	}
+	for _, r := range rows {
+		key := fmt.Sprint(r.Kernel, " ", r.M)
+		status, rest, _ := strings.Cut(want[key], " ")
+		reason, verified, _ := strings.Cut(rest, "|")
+		if string(r.Status) != status || !strings.Contains(r.Reason, reason) || !strings.Contains(r.Verified, verified) || (verified == "") != (r.Verified == "") {
+			t.Errorf("%s: %s (%s), verified by %q, want %s", key, r.Status, r.Reason, r.Verified, want[key])
+		}
+		delete(want, key)
+	}
+	if code != cli.Failed || len(want) > 0 {
+		t.Errorf("exit %d, without %v\n%s", code, want, said)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"matladder/stats"
@@ -14,6 +15,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/foreign"
 	"matladder/backend/foreign/library"
+	"matladder/backend/foreign/process"
 	"matladder/backend/foreign/program"
 	"matladder/backend/registry"
 	"matladder/backend/registry/builtin"
@@ -44,15 +46,16 @@ func parseFunction(text string) (function, error) {
 	if len(parts) < 2 || parts[0] == "" || parts[1] == "" {
 		return f, cli.Usagef("--with %s: want FILE:SYMBOL, as in ./my.so:gemm, or NAME=FILE:SYMBOL:OPERANDS", text)
 	}
-	f.file, f.symbol, f.operands = parts[0], parts[1], tile.Float32.String()
+	f.file, f.symbol, f.name = parts[0], parts[1], cmp.Or(f.name, parts[1])
 	if len(parts) == 3 {
 		f.operands = parts[2]
-	}
-	if f.name == "" {
-		f.name = f.symbol
+	} else if !f.isPython() {
+		f.operands = tile.Float32.String()
 	}
 	return f, nil
 }
+
+func (f function) isPython() bool { return filepath.Ext(f.file) == ".py" }
 
 // checkWith refuses functions that cannot be measured whatever the sweep.
 func (f *flags) checkWith() error {
@@ -72,11 +75,16 @@ func (f *flags) checkWith() error {
 		if _, rung := stats.Rung(fn.name); rung || fn.name == kernels.BaselineName {
 			return cli.Usagef("--with %s: %s is a kernel's name: give the function another, as in mine=%s", text, fn.name, text)
 		}
-		if e, err := f.where.Entry(); fn.symbol == "" && f.where.Name() != builtin.CPU && err == nil && e.Can&registry.Programs == 0 {
+		e, err := f.where.Entry()
+		switch {
+		case err != nil:
+			return err
+		case e.Name == builtin.CPU:
+		case fn.symbol == "" && e.Can&registry.Programs == 0:
 			return cli.Usagef("--with %s: backend %s takes no StableHLO programs (known: %s, %s)", text, e.Name, builtin.CPU, strings.Join(registry.Names(registry.Programs), ", "))
-		}
-		if fn.symbol != "" && f.where.Name() != builtin.CPU {
-			return cli.Usagef("--with runs functions on backend %s, and kernels run on %s", builtin.CPU, f.where.Name())
+		case fn.isPython() && e.Can&registry.Predicts != 0 && e.Can&registry.Programs != 0: // exported
+		case fn.symbol != "":
+			return cli.Usagef("--with %s: functions run on backend %s, and kernels run on %s; of those in Python --topology v5e predicts", text, builtin.CPU, e.Name)
 		}
 	}
 	if f.set.Changed("cache") {
@@ -103,8 +111,11 @@ func (f *flags) guests(ctx context.Context, c harness.Config, dev *device, sweep
 			return list, err
 		}
 		open := f.function
-		if fn.symbol == "" {
+		switch {
+		case fn.symbol == "":
 			open = f.program
+		case fn.isPython():
+			open = f.python
 		}
 		g, err := open(ctx, fn, c, dev, stderr)
 		if err == nil {
@@ -140,6 +151,31 @@ func (f *flags) function(ctx context.Context, fn function, c harness.Config, dev
 	return guest{b, b.Close}, nil
 }
 
+// python opens a function of a Python file.
+func (f *flags) python(ctx context.Context, fn function, c harness.Config, dev *device, stderr io.Writer) (g guest, err error) {
+	function := foreign.Function{Name: fn.name, Family: c.Family, Any: fn.operands == ""}
+	if function.Any {
+		function.Asked = c.Asked[0]
+		function.Asked.Quant = problem.NoQuant
+	} else if function.Asked, err = askedOf(fn, c); err != nil {
+		return g, err
+	}
+	at := process.Python{File: fn.file, Function: fn.symbol, Interpreter: f.interpreter, Threads: cmp.Or(dev.Params.Threads, f.threads, runtime.GOMAXPROCS(0))}
+	b, err := process.OpenPython(ctx, function, at, dev.Host)
+	if err != nil {
+		return g, err
+	}
+	fmt.Fprintf(stderr, "%s is called as %s\n", fn.file, b.Signature())
+	if !dev.Predicts {
+		return guest{b, b.Close}, nil
+	}
+	at.Interpret = true
+	e := program.NewExported(b, dev.Backend, func(ctx context.Context) (backend.Backend, error) {
+		return process.OpenPython(ctx, function, at, dev.Host)
+	})
+	return guest{e, e.Close}, nil
+}
+
 func askedOf(fn function, c harness.Config) (problem.Asked, error) {
 	asked, err := c.Family.Parse(fn.operands)
 	if err == nil {
@@ -155,8 +191,8 @@ func (f *flags) program(ctx context.Context, fn function, c harness.Config, dev 
 	if err != nil {
 		return g, err
 	}
-	function := foreign.Function{Name: fn.name, Family: c.Family}
-	if fn.operands != "" {
+	function := foreign.Function{Name: fn.name, Family: c.Family, Any: fn.operands == ""}
+	if !function.Any {
 		if function.Asked, err = askedOf(fn, c); err != nil {
 			return g, err
 		}
@@ -168,7 +204,7 @@ func (f *flags) program(ctx context.Context, fn function, c harness.Config, dev 
 		}
 		closing = on.Close
 	}
-	b, err := program.New(function, fn.operands == "", file, on)
+	b, err := program.New(function, file, on)
 	if err != nil {
 		return g, errors.Join(err, closing())
 	}

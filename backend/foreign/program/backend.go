@@ -16,7 +16,6 @@ import (
 // Backend is one program on a device.
 type Backend struct {
 	foreign.Function
-	any  bool // problem that fits
 	file File
 	on   backend.Backend
 
@@ -34,11 +33,11 @@ var (
 	_ backend.Verifiable        = (*Backend)(nil)
 )
 
-// New returns a program as a backend. With any it computes every problem of the family that
-// fits its shapes, whatever f is asked for. on compiles it; Close leaves that open.
-func New(f foreign.Function, any bool, file File, on backend.Backend) (*Backend, error) {
+// New returns a program as a backend. With f.Any it computes every problem of the family
+// that fits its shapes. on compiles it; Close leaves that open.
+func New(f foreign.Function, file File, on backend.Backend) (*Backend, error) {
 	f, err := f.Complete()
-	b := &Backend{Function: f, any: any, file: file, on: on}
+	b := &Backend{Function: f, file: file, on: on}
 	b.signature, b.known = stablehlo.ReadSignature(file.Program)
 	return b, err
 }
@@ -94,10 +93,11 @@ func (b *Backend) Close() error { return b.host.close() }
 // Supports returns why the program does not compute p, or nil. Of bytecode it is known when
 // it is compiled.
 func (b *Backend) Supports(p problem.Problem) error {
-	if p.Family() != b.Family {
-		return fmt.Errorf("%s computes %s", b.Name(), b.Family.Title)
+	f := b.Function
+	if f.Any { // scales are arrays as others are
+		f.Asked, f.Any = p.Asked(), false
 	}
-	if err := b.Function.Supports(p); err != nil && !b.any {
+	if err := f.Computes(p); err != nil {
 		return err
 	}
 	if !b.known {

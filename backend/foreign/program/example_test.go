@@ -24,7 +24,7 @@ func ExampleNew() {
 		return
 	}
 	defer device.Close()
-	mine, err := program.New(foreign.Function{Name: "mine", Family: problem.MatmulFamily}, true, file, device)
+	mine, err := program.New(foreign.Function{Name: "mine", Family: problem.MatmulFamily, Any: true}, file, device)
 	if err != nil {
 		fmt.Println(err)
 		return
