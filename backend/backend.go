@@ -206,6 +206,14 @@ type BaselinePredictor interface {
 	PredictBaseline(ctx context.Context, spec ProblemSpec) (Prediction, error)
 }
 
+// Verifiable is implemented by backends that predict what this machine can compute as well.
+type Verifiable interface {
+	// OnHost returns what computes a problem here: the one that is asked for or, where that
+	// would take long, a smaller one. how says in a few words what runs. An error says why
+	// nothing does.
+	OnHost(ctx context.Context, spec ProblemSpec) (e Executable, p problem.Problem, how string, err error)
+}
+
 // Prediction is a predicted launch.
 type Prediction struct {
 	Elapsed time.Duration // device time of one launch, without dispatch
@@ -259,6 +267,9 @@ type ProblemSpec struct {
 	// way, one of mesh.Shardings; "" for one device.
 	Mesh   string
 	Params Params
+	// Program is a StableHLO program, as text or bytecode, that computes it in place of the
+	// solver's own way; "" for that. Of this project's backends those on XLA take one.
+	Program string
 }
 
 // Params are the knobs of a compilation, recorded in the row. The zero value

@@ -12,7 +12,8 @@ import (
 	"matladder/backend"
 	"matladder/backend/backendtest"
 	"matladder/backend/cpu"
-	"matladder/backend/foreign/clib"
+	"matladder/backend/foreign"
+	"matladder/backend/foreign/library"
 	"matladder/backend/foreign/process"
 	"matladder/internal/ccompiler"
 	"matladder/internal/thorough"
@@ -42,15 +43,15 @@ func letters(vice backendtest.Vice) string {
 // then: a library in a process of its own, a function of one's own in Go and in C.
 func TestRun_BrokenOthers(t *testing.T) {
 	folder := t.TempDir()
-	library := filepath.Join(folder, "libopenblas.so.0")
-	ccompiler.Shared(t, library, "testdata/vices.c")
+	shared := filepath.Join(folder, "libopenblas.so.0")
+	ccompiler.Shared(t, shared, "testdata/vices.c")
 	program, err := process.Build(t.Context(), folder)
 	if errors.Is(err, process.ErrNoCompiler) {
 		t.Skip(err)
 	} else if err != nil {
 		t.Fatal(err)
 	}
-	mine := clib.Function{Name: "mine", Family: problem.MatmulFamily}
+	mine := foreign.Function{Name: "mine", Family: problem.MatmulFamily}
 	if mine.Asked, err = problem.MatmulFamily.Parse("float32"); err == nil {
 		mine.Asked, err = problem.MatmulFamily.Complete(mine.Asked)
 	}
@@ -62,14 +63,14 @@ func TestRun_BrokenOthers(t *testing.T) {
 			return process.Open(t.Context(), process.Options{Program: program, Library: process.Find("openblas", []string{folder})[0], Threads: 1, Host: machine.Device{Key: "here"}})
 		},
 		"function in C": func(backendtest.Vice) (backend.Backend, error) {
-			if err := clib.Available(); err != nil {
+			if err := library.Available(); err != nil {
 				t.Skip(err)
 			}
-			return clib.Open(t.Context(), mine, clib.Library{File: library, Symbol: "own_gemm", Threads: 1}, machine.Device{})
+			return library.Open(t.Context(), mine, library.Library{File: shared, Symbol: "own_gemm", Threads: 1}, machine.Device{})
 		},
 		"function in Go": func(vice backendtest.Vice) (backend.Backend, error) {
-			f, calls := mine, 0
-			f.Call = func(sizes []int, arrays []tile.Tensor) error {
+			calls := 0
+			call := func(sizes []int, arrays []tile.Tensor) error {
 				calls++
 				if v := vice(calls); v == backendtest.Idle {
 					return nil
@@ -89,7 +90,7 @@ func TestRun_BrokenOthers(t *testing.T) {
 				}
 				return nil
 			}
-			return clib.New(f, machine.Device{})
+			return library.New(mine, call, machine.Device{})
 		},
 	}
 	run := thorough.Choose(1, 1, 7)

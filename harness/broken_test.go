@@ -12,7 +12,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/backendtest"
 	"matladder/backend/cpu"
-	"matladder/backend/foreign/clib"
+	"matladder/backend/foreign/library"
 	"matladder/backend/worker"
 	"matladder/backend/xla/pjrt"
 	"matladder/internal/thorough"
@@ -21,7 +21,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	worker.Hook(map[string]worker.Opener{"broken": openBroken, clib.OpenerName: clib.Opener})
+	worker.Hook(map[string]worker.Opener{"broken": openBroken, library.OpenerName: library.Opener})
 	os.Exit(m.Run())
 }
 

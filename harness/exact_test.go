@@ -7,7 +7,8 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/cpu"
-	"matladder/backend/foreign/clib"
+	"matladder/backend/foreign"
+	"matladder/backend/foreign/library"
 	"matladder/machine"
 	"matladder/problem"
 	"matladder/results"
@@ -28,7 +29,7 @@ func TestRun_Exact(t *testing.T) {
 		"a step missing": {func(x float32) float32 { return x }, k - 1, results.Wrong},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := clib.Function{Name: "mine", Family: problem.MatmulFamily}
+			f := foreign.Function{Name: "mine", Family: problem.MatmulFamily}
 			var err error
 			if f.Asked, err = problem.MatmulFamily.Parse("float32"); err == nil {
 				f.Asked, err = problem.MatmulFamily.Complete(f.Asked)
@@ -36,7 +37,7 @@ func TestRun_Exact(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f.Call = func(_ []int, arrays []tile.Tensor) error {
+			call := func(_ []int, arrays []tile.Tensor) error {
 				a, b, o := arrays[0].Float32s(), arrays[1].Float32s(), arrays[2].Float32s()
 				for i := range m {
 					for j := range n {
@@ -49,7 +50,7 @@ func TestRun_Exact(t *testing.T) {
 				}
 				return nil
 			}
-			mine, err := clib.New(f, machine.Device{})
+			mine, err := library.New(f, call, machine.Device{})
 			if err != nil {
 				t.Fatal(err)
 			}

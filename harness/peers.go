@@ -32,8 +32,7 @@ func (s Sweep) Compare(peers ...Peer) {
 }
 
 func peerPoints(peer Peer, p problem.Problem, params backend.Params) []Point {
-	params.ISA = "" // that of kernels; a library chooses its own
-	point := Point{Contender: Library{Peer: peer}, Problem: p, Params: params}
+	point := Point{Contender: Library{Peer: peer}, Problem: p, Params: vendorParams(peer.Device(), params)}
 	if err := peer.Supports(p); err != nil {
 		point.Status, point.Reason = results.Unsupported, err.Error()
 		return []Point{point}

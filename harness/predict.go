@@ -2,10 +2,12 @@ package harness
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"sync"
 
 	"matladder/backend"
+	"matladder/check"
 	"matladder/results"
 )
 
@@ -118,6 +120,53 @@ func (r *run) prediction(ctx context.Context, l *candidate) results.Record {
 	row.SecondsLow, row.SecondsHigh = p.Low.Seconds(), p.High.Seconds()
 	if reason := r.judge(ctx, &row, l.Point, row.Seconds); reason != "" {
 		row.Status, row.Reason = results.Impossible, reason
+	} else {
+		r.confirmHere(ctx, l, &row)
 	}
 	return row
+}
+
+// confirmHere has this machine compute what was predicted, if it can, and looks at the output as a
+// round does: on an exact probe, and on the sweep's own inputs. The row says what came of it.
+func (r *run) confirmHere(ctx context.Context, l *candidate, row *results.Record) {
+	b, _ := l.on(&r.opt)
+	v, ok := b.(backend.Verifiable)
+	if !ok {
+		return
+	}
+	r.verifying.Lock() // all cores are its own
+	defer r.verifying.Unlock()
+	p, how := l.Problem, ""
+	exe, err := r.limits().Open(ctx, nil, r.references, func(ctx context.Context) (e backend.Executable, err error) {
+		e, p, how, err = v.OnHost(ctx, backend.ProblemSpec{Problem: l.Problem, Variant: l.Variant})
+		return e, err
+	})
+	defer exe.Close()
+	spec := r.inputs(p)
+	dists := []string{spec.Dist}
+	if check.HasExact(p) {
+		dists = []string{check.Exact, spec.Dist}
+	}
+	for _, spec.Dist = range dists {
+		if err == nil {
+			err = exe.Load(ctx, spec)
+		}
+		if err == nil {
+			_, err = exe.Launch(ctx, 1)
+		}
+		if err != nil {
+			row.Verified = "no: " + err.Error()
+			return
+		}
+		res, failed := exe.Check(ctx, backend.CheckSpec{InputSpec: spec})
+		if err = failed; err == nil && !res.OK {
+			row.Status, row.Reason = results.Wrong, fmt.Sprintf("%s, by %s", res.Detail, how)
+		}
+	}
+	if row.Verified = how; p != l.Problem {
+		row.Verified += " at " + p.String()
+	}
+	if err != nil {
+		row.Verified = "no: " + err.Error()
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"sync"
 	"time"
 
 	"matladder/stats"
@@ -75,6 +76,7 @@ type run struct {
 	watch   *measure.Watch
 
 	references *seeded.References
+	verifying  sync.Mutex // one prediction at a time
 
 	counted   int // repetitions of this execution
 	disturbed int // of these, by what was known then

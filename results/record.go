@@ -84,6 +84,7 @@ type Record struct {
 	QuantSNRdB   Optional[float64] `csv:"quant_snr_db,signed"`
 	Dist         string            `csv:"dist"`
 	Seed         Optional[int64]   `csv:"seed,signed"`
+	Verified     string            `csv:"verified"` // of a prediction: what its output was verified by, or why it was not
 
 	Conditions // of the machine while the row was measured
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"matladder/results"
@@ -178,6 +179,11 @@ func (t *tally) summary(id pointID, d *Disturbances) Summary {
 	s.Time = estimate(s.timing.samples)
 	if s.Mode == results.Predicted && s.Time.Known() && s.SecondsLow > 0 {
 		s.Time.Lo, s.Time.Hi, s.Time.Band = min(s.SecondsLow, s.Time.Median), max(s.SecondsHigh, s.Time.Median), true
+	}
+	if why, not := strings.CutPrefix(s.Verified, "no: "); not {
+		s.warn("predicted, and its output was not verified (%s)", why)
+	} else if s.Verified != "" {
+		s.warn("predicted; its output was verified on this machine (%s)", s.Verified)
 	}
 	s.Dispatch = estimate(s.timing.dispatch)
 	s.Disturbed, s.LowConfidence = s.timing.left, s.timing.lowConfidence || s.Few()

@@ -37,6 +37,7 @@ const (
 	Predicts                        // tells how long a launch would take on a chip that this machine need not have
 	Interpreted                     // runs each grid step of a kernel as plain array operations, not the kernel (variant interpret): an independent check, whose times are no result
 	Baseline                        // has the vendor's own matmul
+	Programs                        // takes StableHLO programs (backend.ProblemSpec)
 )
 
 // has reports whether a has any of the wanted abilities; 0 wants none.

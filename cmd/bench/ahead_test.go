@@ -182,3 +182,28 @@ func TestAhead_Missing(t *testing.T) {
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none"))
 	fails("no folder for schedules")
 }
+
+// TestAhead_Several predicts for several chips into one file, and goes on with it.
+func TestAhead_Several(t *testing.T) {
+	useCompiler(t)
+	out := filepath.Join(t.TempDir(), "rows.csv")
+	var stdout, stderr bytes.Buffer
+	if code := run(context.Background(), strings.Fields("--topology v6e,v5e --kernel 4 --sizes 128 --dtype bfloat16 --blocks 128x128x128 --out "+out), &stdout, &stderr); code != cli.OK {
+		t.Fatalf("exit %d: %s", code, &stderr)
+	}
+	f, err := results.ReadFile(out)
+	if err != nil || len(f.Rows) != 2 || f.Rows[0].Chip != "tpu_v6e" || f.Rows[1].Chip != "tpu_v5e" || f.Rows[0].RunID != f.Rows[1].RunID {
+		t.Errorf("%v: %+v", err, f.Rows)
+	}
+	for _, table := range []string{"tpu_v5e", "tpu_v6e", "rows.csv: 2 rows"} {
+		if strings.Count(stdout.String(), table) != 1 {
+			t.Errorf("%s is not once in\n%s", table, &stdout)
+		}
+	}
+	if code := run(context.Background(), []string{"--resume", "--out", out}, &stdout, &stderr); code != cli.OK || !strings.Contains(stdout.String(), "rows.csv: 2 rows") {
+		t.Errorf("exit %d: %s%s", code, &stdout, &stderr)
+	}
+	for chips, want := range map[string]string{"v5e,v5e": "v5e is listed twice", "v5e,v9": `unknown chip "v9"`, "v5e,": "a chip is empty"} {
+		says(t, "--topology "+chips, want)
+	}
+}

@@ -36,6 +36,31 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	x := execution{provenance: harness.NewProvenance(config.Name, time.Now(), config.Families()...), out: f.out, resume: f.resume}
+	if x.out == "" {
+		x.out = filepath.Join("out", x.provenance.RunID+".csv")
+	}
+	for i, where := range f.each {
+		one := *f
+		one.where, x.last = where, i == len(f.each)-1
+		if err := one.execute(ctx, config, x, stdout, stderr); err != nil {
+			return err
+		}
+		x.resume = true // of the file that the first began
+	}
+	return nil
+}
+
+// An execution is of one sweep, on one device or for several chips, into one file.
+type execution struct {
+	provenance harness.Provenance
+	out        string
+	resume     bool
+	last       bool // of the chips
+}
+
+// execute measures or predicts a sweep on the device that the flags say.
+func (f *flags) execute(ctx context.Context, config harness.Config, x execution, stdout, stderr io.Writer) error {
 	dev, err := f.open(ctx, config, stderr)
 	if err != nil {
 		return err
@@ -55,10 +80,9 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if sweep.Predict = dev.Predicts; dev.Interprets {
 		sweep.Lowering = results.Interpret
 	}
-	mine, err := f.functions(ctx, config, dev, stderr)
-	for _, b := range mine {
-		defer b.Close()
-		sweep.Compare(b)
+	guests, err := f.guests(ctx, config, dev, sweep, stderr)
+	for _, g := range guests {
+		defer g.Close()
 	}
 	if err != nil {
 		return err
@@ -78,16 +102,12 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		printEstimate(stdout, estimate, dev.Predicts)
 		return nil
 	}
-	provenance := harness.NewProvenance(config.Name, time.Now(), config.Families()...)
-	out := f.out
-	if out == "" {
-		out = filepath.Join("out", provenance.RunID+".csv")
-	}
+	out := x.out
 	progress := newProgress(stderr)
 	outcome, err := harness.Run(ctx, sweep, harness.Options{
-		Backend: dev.Backend, Baseline: dev.baseline, Prober: dev.Prober, Controller: dev.Controller, Provenance: provenance, Out: out, Resume: f.resume, Fault: f.fault,
+		Backend: dev.Backend, Baseline: dev.baseline, Prober: dev.Prober, Controller: dev.Controller, Provenance: x.provenance, Out: out, Resume: x.resume, Fault: f.fault,
 		Begin: func() {
-			if err := sweepflag.WriteRecord(out, f.record, provenance.RunID); err != nil {
+			if err := sweepflag.WriteRecord(out, f.record, x.provenance.RunID); err != nil {
 				fmt.Fprintf(stderr, "bench: --resume will want the flags of this sweep again: %v\n", err)
 			}
 			fmt.Fprintf(stderr, "%s: %s\n", dev.Summary, oneLine(estimate, dev.Predicts))
@@ -105,13 +125,16 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		Observe:  progress.observe,
 	})
 	progress.finish()
+	if err == nil && !x.last {
+		return nil
+	}
 	if err == nil { // what cannot be noted is known from the rows alone
 		sweepflag.EndRecord(out)
 	}
-	if len(outcome.Rows) == 0 && !f.resume {
+	if len(outcome.Rows) == 0 && !x.resume {
 		sweepflag.RemoveRecord(out) // as the file, which was not kept
 	}
-	if err := f.conclude(stdout, stderr, out, outcome, sweepflag.Out(err, out, f.resume)); err != nil || f.trace == "" {
+	if err := f.conclude(stdout, stderr, out, outcome, sweepflag.Out(err, out, x.resume)); err != nil || f.trace == "" {
 		return err
 	}
 	return f.writeTrace(ctx, stdout, dev, sweep)

@@ -73,9 +73,6 @@ func (f *flags) checkWhere() error {
 	if f.where.Asked() {
 		return nil
 	}
-	if f.predict && f.where.Backend == "" && f.where.Topology == "" {
-		f.where.Backend = builtin.AOT
-	}
 	e, err := f.where.Entry()
 	switch {
 	case err != nil:

@@ -90,6 +90,13 @@
 //	--with ./my.so:gemm             void gemm(int64_t m, k, n, const float *a, *b, float *o)
 //	--with fast=./my.so:gemm8:int8  under another name, for operands as of --dtype
 //
+// So does a StableHLO program, on XLA, which is also predicted, as functions of JAX are;
+// docs/any-kernel.md tells more.
+//
+//	--with kernel.mlir              measured with --backend cpu, xla-cpu, tpu or gpu
+//	--with kernel.mlir --topology v5e,v6e
+//	--with kernel.py:matmul --topology v5e,v6e
+//
 // # Where
 //
 // Flag --backend names where kernels run (--backend help lists the names). Those on XLA need a PJRT plugin, which
@@ -140,7 +147,7 @@
 // # Without a chip
 //
 //	go run ./cmd/plugin install tpu
-//	go run ./cmd/bench --topology v5e
+//	go run ./cmd/bench --topology v5e   # or v5e,v6e: one after another, into one file
 //
 // compiles every point for a TPU with none at hand (v4, v5e, v5p, v6e or v7x; of v4
 // and v7x one core, as runtimes show them) and predicts the time of one launch from

@@ -11,7 +11,7 @@ import (
 
 	"matladder/stats"
 
-	"matladder/backend/foreign/clib"
+	"matladder/backend/foreign/library"
 	"matladder/internal/ccompiler"
 	"matladder/internal/cli"
 	"matladder/results"
@@ -20,18 +20,18 @@ import (
 // TestWith: functions of a shared library have rows beside a kernel's in the same file,
 // whatever becomes of them, and one that takes its process with it costs its own point.
 func TestWith(t *testing.T) {
-	if err := clib.Available(); err != nil {
+	if err := library.Available(); err != nil {
 		t.Skip(err)
 	}
 	folder := t.TempDir()
-	library, out, sweep := filepath.Join(folder, "own.so"), filepath.Join(folder, "rows.csv"), filepath.Join(folder, "own.yaml")
-	ccompiler.Shared(t, library, "../../backend/foreign/clib/testdata/own.c")
+	shared, out, sweep := filepath.Join(folder, "own.so"), filepath.Join(folder, "rows.csv"), filepath.Join(folder, "own.yaml")
+	ccompiler.Shared(t, shared, "../../backend/foreign/library/testdata/own.c")
 	if err := os.WriteFile(sweep, []byte("kernels: [4]\nsizes: [40x56x24]\ndtypes: [float32, int8]\nblocks: 40x56x24\nrounds: {min: 2, max: 2}\ntimeout: 2s\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	args := []string{"--config", sweep, "--threads", "1", "--out", out}
 	for _, f := range []string{"mine=%:gemm", "%:integers:int8", "%:swapped", "%:crashes", "%:hangs"} {
-		args = append(args, "--with", strings.Replace(f, "%", library, 1))
+		args = append(args, "--with", strings.Replace(f, "%", shared, 1))
 	}
 	var stdout, stderr bytes.Buffer
 	if code := run(context.Background(), args, &stdout, &stderr); code != cli.Failed {

@@ -3,21 +3,19 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"text/tabwriter"
-	"unicode/utf8"
 
 	"matladder/stats"
 
 	"matladder/backend"
+	"matladder/backend/foreign/program"
 	"matladder/backend/xla/aot"
 	"matladder/internal/cli"
 	"matladder/internal/files"
@@ -28,9 +26,6 @@ import (
 
 	"github.com/spf13/pflag"
 )
-
-// bytecode is how MLIR bytecode begins.
-const bytecode = "ML\xefR"
 
 // programWays are those in which a StableHLO program can be shown, the default first.
 var programWays = []string{"table", "schedule", "timeline", "counts"}
@@ -51,7 +46,7 @@ func (o *options) fileKind(f *pflag.FlagSet, path string) {
 	if trimmed := bytes.TrimSpace(text); err == nil && bytes.HasPrefix(trimmed, []byte("{")) || strings.HasSuffix(path, programFile) {
 		return
 	}
-	if o.program, o.wrong = stableHLO(text); err != nil {
+	if o.program, o.wrong = program.Parse(text); err != nil {
 		o.wrong = err
 	} else if o.wrong != nil {
 		o.wrong = fmt.Errorf("%s: %w", path, o.wrong)
@@ -61,32 +56,6 @@ func (o *options) fileKind(f *pflag.FlagSet, path string) {
 	if !f.Changed("as") {
 		o.as = programWays[0]
 	}
-}
-
-// dynamic is a type whose size is not known.
-var dynamic = regexp.MustCompile(`tensor<[^>]*\?[^>]*>`)
-
-// stableHLO is the program in a file: text, bytecode, or what jax.export serializes, which has
-// bytecode in it behind its length.
-func stableHLO(text []byte) (string, error) {
-	at := bytes.Index(text, []byte(bytecode))
-	switch {
-	case len(bytes.TrimSpace(text)) == 0:
-		return "", errors.New("the file is empty")
-	case at == 0:
-		return string(text), nil
-	case at >= 4:
-		if n := int(binary.LittleEndian.Uint32(text[at-4:])); n <= len(text)-at {
-			return string(text[at : at+n]), nil
-		}
-		return "", errors.New("the file ends inside its MLIR bytecode: it is cut short")
-	case !utf8.Valid(text) || !bytes.Contains(text, []byte("func.func")):
-		return "", errors.New("neither tile programs as JSON nor StableHLO, as text, as MLIR bytecode or as jax.export serializes it")
-	}
-	if d := dynamic.Find(text); d != nil {
-		return "", fmt.Errorf("it has dynamic shapes (%s), which no TPU's compiler takes: export it with sizes", d)
-	}
-	return string(text), nil
 }
 
 // kernelsOn compiles for a chip, or knows from the cache, and predicts kernel by kernel.

@@ -11,7 +11,8 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/cpu"
-	"matladder/backend/foreign/clib"
+	"matladder/backend/foreign"
+	"matladder/backend/foreign/library"
 	"matladder/harness"
 	"matladder/results"
 	"matladder/tile"
@@ -33,7 +34,7 @@ func Example_ownFunction() {
 		return
 	}
 	defer b.Close()
-	mine, err := clib.New(clib.Function{Name: "mine", Family: config.Family, Asked: config.Asked[0], Call: multiply}, b.Device())
+	mine, err := library.New(foreign.Function{Name: "mine", Family: config.Family, Asked: config.Asked[0]}, multiply, b.Device())
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -81,9 +81,11 @@ backend/cpu: backend/cpu/internal/timing backend/timeline backend check machine 
 backend/registry: internal/known backend machine
 backend/cpu/cputest: backend/cpu machine plugins tile
 backend/registry/registrytest: backend backend/cpu backend/registry internal/subprocesstest
-backend/foreign/clib: backend backend/internal/stage backend/worker machine internal/child internal/dynlib internal/childlog problem tile github.com/ebitengine/purego
-backend/registry/builtin: internal/known backend backend/internal/libtpu backend/foreign/clib backend/worker backend/registry backend/xla/aot backend/cpu backend/xla/pjrt machine backend/internal/nvml internal/deadline lower/triton plugins tile
-backend/foreign/process: internal/known backend backend/internal/stage machine internal/child internal/files internal/childlog problem tile
+backend/foreign: problem
+backend/foreign/library: backend backend/foreign backend/internal/stage backend/worker machine internal/child internal/dynlib internal/childlog problem tile github.com/ebitengine/purego
+backend/registry/builtin: internal/known backend backend/internal/libtpu backend/foreign/library backend/worker backend/registry backend/xla/aot backend/cpu backend/xla/pjrt machine backend/internal/nvml internal/deadline lower/triton plugins tile
+backend/foreign/process: internal/known backend backend/foreign backend/internal/stage machine internal/child internal/childlog problem tile
+backend/foreign/program: backend backend/foreign internal/files lower/stablehlo machine problem
 stats/twosample: gonum.org/v1/gonum/mathext gonum.org/v1/gonum/stat/distuv
 stats/interval: golang.org/x/perf/benchmath
 harness/measure: stats backend backend/seeded machine problem tile internal/deadline internal/counters results
@@ -95,11 +97,11 @@ harness/tuned: backend configs internal/files internal/yamldoc machine problem t
 harness: stats machine/mesh harness/measure harness/tuned internal/deadline internal/cgroup internal/yamldoc kernels backend backend/seeded check model machine results configs gopkg.in/yaml.v3 model/blocking
 plots/figure: internal/files internal/words gonum.org/v1/plot golang.org/x/image/font
 plots: plots/figure stats results model machine machine/mesh
-cmd/bench: stats backend/timeline internal/cgroup internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tuned harness backend/registry/builtin backend/foreign/clib backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
+cmd/bench: stats backend/timeline internal/cgroup internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tuned harness backend/registry/builtin backend/foreign backend/foreign/library backend/foreign/process backend/foreign/program problem backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
 harness/tune: stats harness/measure backend backend/seeded kernels model machine problem tile harness/tuned model/blocking results
 cmd/tune: stats internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tune harness/tuned harness backend/registry/builtin backend/registry results github.com/spf13/pflag golang.org/x/term model/blocking
 cmd/compare: stats results internal/cli internal/childlog github.com/spf13/pflag
-cmd/inspect: backend/timeline internal/cli cmd/internal/deviceflag internal/files harness backend/xla/aot backend/registry/builtin backend/registry lower/mosaic results model/traverse model machine kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
+cmd/inspect: backend/foreign/program backend/timeline internal/cli cmd/internal/deviceflag internal/files harness backend/xla/aot backend/registry/builtin backend/registry lower/mosaic results model/traverse model machine kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
 cmd/mesh: internal/known internal/cli model model/layer machine/mesh github.com/spf13/pflag
 cmd/peers: stats internal/cli internal/files cmd/internal/sweepflag harness/tuned harness backend/registry/builtin backend/registry backend/foreign/process machine kernels configs results github.com/spf13/pflag
 plots/report: stats plots plots/report/echarts results model/traverse

@@ -21,6 +21,22 @@ func Baseline(p problem.Problem) (*Launch, error) {
 	return of(p)
 }
 
+// take makes the operands of a problem those of l.
+func (l *Launch) take(p problem.Problem) error {
+	for _, o := range p.Operands() {
+		if slices.ContainsFunc(o.Shape, func(n int) bool { return !countable(n) }) {
+			return refused(p, o.Name, "a dimension does not fit 32 bits")
+		}
+		array := Array{o.Name, o.Dtype, o.Shape}
+		if o.Out {
+			l.Out = append(l.Out, array)
+		} else {
+			l.In = append(l.In, array)
+		}
+	}
+	return nil
+}
+
 // baselines are the families that have one. A family whose outputs follow from its
 // operands alone, of which all arrays are operands, is written by a function of values:
 //
@@ -44,16 +60,8 @@ func written[P problem.Problem](body func(t *text, p P, in map[string]value) ([]
 	return func(asked problem.Problem) (*Launch, error) {
 		p := asked.(P)
 		l, t := &Launch{Name: "xla"}, newText()
-		for _, o := range p.Operands() {
-			if slices.ContainsFunc(o.Shape, func(n int) bool { return !countable(n) }) {
-				return nil, refused(p, o.Name, "a dimension does not fit 32 bits")
-			}
-			array := Array{o.Name, o.Dtype, o.Shape}
-			if o.Out {
-				l.Out = append(l.Out, array)
-			} else {
-				l.In = append(l.In, array)
-			}
+		if err := l.take(p); err != nil {
+			return nil, err
 		}
 		args, named := l.arguments(t, l.In, ""), map[string]value{}
 		for i, array := range l.In {

@@ -24,6 +24,8 @@ type Launch struct {
 	Name    string
 	In, Out []Array
 	text    string // functions, @launch among them
+	head    string // of a Foreign program: what stands ahead of its functions
+	whole   string // of one that runs as it is
 }
 
 // NewLaunch returns a launch made of functions, written as text: one of them,
@@ -34,6 +36,9 @@ func NewLaunch(name string, in, out []Array, functions string) *Launch {
 
 // Once returns a module whose @main takes In and returns Out.
 func (l *Launch) Once() string {
+	if l.whole != "" {
+		return l.whole
+	}
 	t := newText()
 	args := l.arguments(t, l.In, "")
 	main := t.Function("public", "main", args, storedTypes(l.Out), func() []value {
@@ -247,7 +252,12 @@ func (l *Launch) arguments(t *text, arrays []Array, suffix string) []value {
 	return vs
 }
 
-func (l *Launch) module(main string) string { return mlir.Module(l.Name, main+l.text) }
+func (l *Launch) module(main string) string {
+	if l.head != "" {
+		return l.head + main + l.text
+	}
+	return mlir.Module(l.Name, main+l.text)
+}
 
 func storedTypes(arrays []Array) []tensor {
 	ts := make([]tensor, len(arrays))

@@ -53,6 +53,7 @@ type Backend struct {
 
 // A dialect is how a kind of library is asked for what it computes.
 type dialect interface {
+	hello(b *Backend) (request string, arrays [][]byte)
 	supports(b *Backend, p problem.Problem) error
 	variants(b *Backend, p problem.Problem) []string
 	// request is what makes a process ready for a problem that is supported.
@@ -69,22 +70,26 @@ var (
 
 // Open loads the library once to see that it works and what it has.
 func Open(ctx context.Context, o Options) (*Backend, error) {
+	var asks dialect = multiplies{}
+	if o.Library.kind == kindTorch {
+		asks = torch{}
+	}
+	b, err := open(ctx, o, asks)
+	if err != nil {
+		return nil, fmt.Errorf("%s at %s: %w", o.Library.Name, o.Library.Path, err)
+	}
+	return b, nil
+}
+
+func open(ctx context.Context, o Options, asks dialect) (*Backend, error) {
 	if o.Threads < 1 {
 		return nil, fmt.Errorf("peer: %d threads", o.Threads)
 	}
 	o.CallTimeout = cmp.Or(o.CallTimeout, 10*time.Minute)
-	b := &Backend{options: o, asks: multiplies{}}
-	if o.Library.kind == kindTorch {
-		b.asks = torch{}
-	}
-	p, err := start(o)
+	b := &Backend{options: o, asks: asks}
+	p, ready, err := b.greeted(ctx)
 	if err != nil {
 		return nil, err
-	}
-	ready, err := p.greeting(ctx)
-	if err != nil {
-		p.end()
-		return nil, fmt.Errorf("%s at %s: %w", o.Library.Name, o.Library.Path, err)
 	}
 	b.done(p)
 	has, version, _ := strings.Cut(ready, " ")
@@ -138,15 +143,20 @@ func (b *Backend) process(ctx context.Context) (process, error) {
 		}
 		kept.end()
 	}
-	p, err := start(b.options)
-	if err != nil {
-		return process{}, err
+	p, _, err := b.greeted(ctx)
+	return p, err
+}
+
+// greeted is a new process that is ready, and what it says of itself.
+func (b *Backend) greeted(ctx context.Context) (p process, ready string, err error) {
+	if p, err = start(b.options); err != nil {
+		return p, "", err
 	}
-	if _, err = p.greeting(ctx); err != nil {
+	request, arrays := b.asks.hello(b)
+	if ready, err = p.answer(ctx, "loading the "+b.options.Library.what(), "ready", request, arrays, nil); err != nil {
 		p.end()
-		return process{}, err
 	}
-	return p, nil
+	return p, ready, err
 }
 
 // done takes a process that computes nothing any more: it is kept or ended.

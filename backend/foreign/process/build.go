@@ -21,6 +21,15 @@ var source embed.FS
 // ErrNoCompiler means that the C program cannot be built here.
 var ErrNoCompiler = errors.New("no C compiler: the peers' program is C and is built where it runs; install one (apt-get install gcc libc6-dev) or name it in CC")
 
+// Program returns the path of what asks the library of a name: the C program, built below
+// folder, or nothing where that is the runner of Python files.
+func Program(ctx context.Context, folder, name string) (string, error) {
+	if lookUp(name).kind == kindTorch {
+		return "", nil
+	}
+	return Build(ctx, folder)
+}
+
 // Build compiles the C program unless that was done before, and returns its path
 // below folder. The compiler is that of CC, or else cc, gcc or clang.
 func Build(ctx context.Context, folder string) (string, error) {

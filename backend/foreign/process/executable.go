@@ -24,7 +24,7 @@ type executable struct {
 }
 
 // ask is a call that is no run.
-func (e *executable) ask(ctx context.Context, request string, arrays [][]byte, into []byte) error {
+func (e *executable) ask(ctx context.Context, request string, arrays, into [][]byte) error {
 	ctx, cancel := context.WithTimeout(ctx, e.backend.options.CallTimeout)
 	defer cancel()
 	_, err := e.process.ask(ctx, request, arrays, into)
@@ -84,17 +84,21 @@ func (e *executable) Run(ctx context.Context, launches int) (s backend.Sample, e
 // Poison fills o with ones: NaN, or -1.
 func (e *executable) Poison(ctx context.Context) error { return e.ask(ctx, "poison", nil, nil) }
 
-// Outputs fetches o, without what Unsigned added to it.
+// Outputs fetches the outputs; o of a product without what Unsigned added to it.
 func (e *executable) Outputs(ctx context.Context, look func([]tile.Tensor) error) error {
-	out := tile.NewTensor(e.out[0].Dtype, e.out[0].Shape...)
-	if err := e.ask(ctx, "output", nil, out.Data); err != nil {
+	out, arrays := make([]tile.Tensor, len(e.out)), make([][]byte, len(e.out))
+	for i, o := range e.out {
+		out[i] = tile.NewTensor(o.Dtype, o.Shape...)
+		arrays[i] = out[i].Data
+	}
+	if err := e.ask(ctx, "output", nil, arrays); err != nil {
 		return err
 	}
-	for i := 0; e.columns != nil && i < len(out.Data); i += 4 {
-		v := binary.LittleEndian.Uint32(out.Data[i:])
-		binary.LittleEndian.PutUint32(out.Data[i:], v-uint32(e.columns[i/4%len(e.columns)]))
+	for i := 0; e.columns != nil && i < len(arrays[0]); i += 4 {
+		v := binary.LittleEndian.Uint32(arrays[0][i:])
+		binary.LittleEndian.PutUint32(arrays[0][i:], v-uint32(e.columns[i/4%len(e.columns)]))
 	}
-	return look([]tile.Tensor{out})
+	return look(out)
 }
 
 // Close gives the process back.

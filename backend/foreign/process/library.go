@@ -14,8 +14,16 @@ import (
 type Library struct {
 	Name   string // openblas, onednn, blis, mkl, torch
 	Path   string // of the shared library, or of PyTorch's package
-	kind   string // how the C program is to speak with it, or kindTorch
+	kind   string // how the C program is to speak with it, kindTorch or kindPython
 	python string // the interpreter that has it; "" for a shared library
+}
+
+// what it is, for people.
+func (l Library) what() string {
+	if l.kind == kindPython {
+		return "file"
+	}
+	return "library"
 }
 
 // kindTorch is the name and the kind of PyTorch, which a Python program asks.
@@ -69,7 +77,7 @@ func Find(name string, folders []string) []Library {
 			}
 			l := Library{Name: name, Path: paths[0], kind: asked.kind}
 			if l.kind == kindTorch {
-				l.python = filepath.Join(folder, "../..", "bin", "python3")
+				l.python = filepath.Join(folder, "..", "bin", "python3")
 			}
 			real, err := filepath.EvalSymlinks(l.Path)
 			if err != nil || l.python != "" && !exists(l.python) {
@@ -109,8 +117,9 @@ func usualFolders() []string {
 func (l Library) environment(threads int) []string {
 	folder := filepath.Dir(l.Path)
 	env := child.Threads(threads)
-	if l.kind == kindTorch {
-		env = append(env, "THP_MEM_ALLOC_ENABLE=1") // arrays on large pages, as all others have
+	if l.python != "" {
+		// PyTorch's arrays are on large pages, as all others are; JAX takes no other device.
+		env = append(env, "THP_MEM_ALLOC_ENABLE=1", "JAX_PLATFORMS=cpu")
 	} else {
 		env = append(env, "LD_LIBRARY_PATH="+folder)
 	}

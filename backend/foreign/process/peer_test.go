@@ -68,7 +68,14 @@ func run(b *Backend, p problem.Matmul, variant, fault string) (backend.CheckResu
 }
 
 func runOn(b *Backend, spec backend.InputSpec, variant, fault string) (backend.CheckResult, error) {
-	ctx := context.Background()
+	return runFully(context.Background(), b, spec, variant, fault)
+}
+
+func runSpec(ctx context.Context, b *Backend, spec backend.InputSpec) (backend.CheckResult, error) {
+	return runFully(ctx, b, spec, "", "")
+}
+
+func runFully(ctx context.Context, b *Backend, spec backend.InputSpec, variant, fault string) (backend.CheckResult, error) {
 	made, err := b.Solve(ctx, backend.ProblemSpec{Problem: spec.Problem, Variant: variant})
 	if err != nil {
 		return backend.CheckResult{}, err
@@ -250,7 +257,7 @@ func TestLibraries(t *testing.T) {
 				t.Skipf("not installed: %s", Install(name))
 			}
 			if found[0].kind == kindTorch {
-				testFamilies(t, mustOpen(t, script(t), found[0]))
+				testFamilies(t, mustOpen(t, "", found[0]))
 				return
 			}
 			b := mustOpen(t, program, found[0])

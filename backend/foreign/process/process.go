@@ -21,7 +21,7 @@ func Available() error {
 	return nil
 }
 
-// process is the C program with one library, or the Python program. It is stopped except
+// process is the C program with one library, or the Python program with one file. It is stopped except
 // while it is asked something.
 type process struct{ *child.Process }
 
@@ -32,7 +32,7 @@ func start(o Options) (process, error) {
 	}
 	program, args := o.Program, []string{o.Library.kind, o.Library.Path, strconv.Itoa(o.Threads)}
 	if python := o.Library.python; python != "" {
-		program, args = python, []string{o.Program, strconv.Itoa(o.Threads)}
+		program, args = python, []string{"-c", runner, strconv.Itoa(o.Threads)}
 	}
 	p, err := child.Start(child.Options{Program: program, Args: args, Env: o.Library.environment(o.Threads), Rest: true})
 	if err != nil {
@@ -41,26 +41,17 @@ func start(o Options) (process, error) {
 	return process{p}, nil
 }
 
-// greeting waits until the library is loaded and returns what it has.
-func (p process) greeting(ctx context.Context) (string, error) {
-	return p.answer(ctx, "loading the library", "ready", "hello", nil, nil)
-}
-
 // ask makes a request, with arrays behind it, and returns what the answer says
-// beside ok; into receives the array behind that, if it is not nil.
-func (p process) ask(ctx context.Context, request string, arrays [][]byte, into []byte) (string, error) {
+// beside ok; into receives the arrays behind that.
+func (p process) ask(ctx context.Context, request string, arrays, into [][]byte) (string, error) {
 	word, _, _ := strings.Cut(request, " ")
 	return p.answer(ctx, word, "ok", request, arrays, into)
 }
 
 // answer makes a request and waits for an answer that begins with word. A process that
 // is gone, makes no sense, or is not done when ctx ends is ended.
-func (p process) answer(ctx context.Context, what, word, request string, arrays [][]byte, into []byte) (string, error) {
-	var out [][]byte
-	if into != nil {
-		out = [][]byte{into}
-	}
-	line, err := p.AskText(ctx, what, request, arrays, out)
+func (p process) answer(ctx context.Context, what, word, request string, arrays, into [][]byte) (string, error) {
+	line, err := p.AskText(ctx, what, request, arrays, into)
 	if crash, ok := errors.AsType[*child.CrashError](err); ok {
 		return "", (*backend.CrashError)(crash)
 	}

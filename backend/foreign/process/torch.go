@@ -1,44 +1,26 @@
 package process
 
 import (
-	"context"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"matladder/backend"
-	"matladder/internal/files"
 	"matladder/problem"
 	"matladder/tile"
 )
 
-//go:embed python/torch_peer.py
-var torchScript []byte
+//go:embed python/torch_families.py
+var torchFamilies []byte
 
-// writeScript puts the Python program below folder, and returns its path.
-func writeScript(folder string) (string, error) {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return "", noFolder(err)
-	}
-	sum := sha256.Sum256(torchScript)
-	path := filepath.Join(folder, fmt.Sprintf("torch-%x.py", sum[:8]))
-	if exists(path) {
-		return path, nil
-	}
-	if err := files.Replace(path, torchScript); err != nil {
-		return "", noFolder(err)
-	}
-	return path, nil
-}
-
-// torch asks PyTorch for what it has of the families that are no products: the process
-// says which. It is a Python program, since that is how PyTorch is used.
+// torch asks PyTorch for what it has of the families that are no products, by a Python file
+// that has a function of each.
 type torch struct{}
+
+func (torch) hello(*Backend) (string, [][]byte) {
+	return "hello * torch_families.py", [][]byte{torchFamilies}
+}
 
 func (torch) supports(b *Backend, asked problem.Problem) error {
 	family := asked.Family()
@@ -75,37 +57,10 @@ func attentionOfTorch(p problem.Attention) error {
 func (torch) variants(*Backend, problem.Problem) []string { return []string{""} }
 
 func (torch) request(_ *Backend, spec backend.ProblemSpec) (string, error) {
-	type array struct {
-		Name, Dtype string
-		Shape       []int
-	}
-	asked := struct {
-		Family  string
-		In, Out []array
-		Problem problem.Problem
-	}{Family: spec.Problem.Family().Name, Problem: spec.Problem}
-	for _, o := range spec.Problem.Operands() {
-		a := array{o.Name, o.Dtype.String(), o.Shape}
-		if o.Out {
-			asked.Out = append(asked.Out, a)
-		} else {
-			asked.In = append(asked.In, a)
-		}
-	}
-	text, err := json.Marshal(asked)
-	return "problem " + string(text), err
+	return problemRequest(spec.Problem.Family().Name, spec.Problem)
 }
 
 // keeps: to load PyTorch takes seconds.
 func (torch) keeps() bool { return true }
 
 func (torch) products(b *Backend) []string { return slices.Clone(b.has) }
-
-// Program returns the path, below folder, of the program that asks the library of a name:
-// for PyTorch one in Python, for the others that of Build.
-func Program(ctx context.Context, folder, name string) (string, error) {
-	if name == kindTorch {
-		return writeScript(folder)
-	}
-	return Build(ctx, folder)
-}

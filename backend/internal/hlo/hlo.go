@@ -28,6 +28,8 @@ type Module struct {
 type Computation struct {
 	Name         string
 	Instructions []*Instruction
+	Parameters   []Shape
+	Result       Shape
 
 	id int64
 }

@@ -1,6 +1,7 @@
 package hlo
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -240,6 +241,28 @@ func (m *Module) written(inner *Computation, i *Instruction, c *Computation) int
 // elementNames are numbers of xla_data.proto, as dtypes are called here.
 var elementNames = map[int64]string{
 	2: "int8", 4: "int32", 10: "float16", 11: "float32", 16: "bfloat16", 19: "float8_e5m2", 20: "float8_e4m3fn", 21: "int4",
+}
+
+// mlirNames are the same as MLIR spells them.
+var mlirNames = map[int64]string{
+	1: "i1", 2: "i8", 3: "i16", 4: "i32", 5: "i64", 6: "ui8", 7: "ui16", 8: "ui32", 9: "ui64",
+	10: "f16", 11: "f32", 12: "f64", 16: "bf16", 19: "f8E5M2", 20: "f8E4M3FN", 21: "i4", 22: "ui4",
+}
+
+// Signature is what the program takes and returns, spelled as in MLIR: tensor<4x8xbf16>.
+func (m *Module) Signature() (in, out []string) {
+	return spelled(m.Entry.Parameters), spelled(m.Entry.Result.Leaves())
+}
+
+func spelled(shapes []Shape) (all []string) {
+	for _, s := range shapes {
+		text := "tensor<"
+		for _, d := range s.Dimensions {
+			text += fmt.Sprintf("%dx", d)
+		}
+		all = append(all, text+cmp.Or(mlirNames[s.Element], "?")+">")
+	}
+	return all
 }
 
 // flops are those of a product in c; 0 of what is none. Positions of a convolution that lie in

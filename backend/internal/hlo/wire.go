@@ -13,7 +13,9 @@ const (
 
 	moduleName, moduleComputations, moduleEntry = 1, 3, 6
 
-	computationName, computationInstructions, computationID = 1, 2, 5
+	computationName, computationInstructions, computationShape, computationID = 1, 2, 4, 5
+
+	programParameters, programResult = 1, 2
 
 	instructionName, instructionOpcode, instructionShape                    = 1, 2, 3
 	instructionTarget, instructionID, instructionOperands, instructionCalls = 28, 35, 36, 38
@@ -151,6 +153,16 @@ func readComputation(message []byte) (*Computation, error) {
 			c.id = value
 		case computationInstructions:
 			c.Instructions, err = more(c.Instructions, readInstruction, data)
+		case computationShape:
+			err = fields(data, func(number int, _ int64, data []byte) (err error) {
+				switch number {
+				case programParameters:
+					c.Parameters, err = more(c.Parameters, readShape, data)
+				case programResult:
+					c.Result, err = readShape(data)
+				}
+				return err
+			})
 		}
 		return err
 	})

@@ -14,7 +14,7 @@ import (
 // aheadEntry compiles ahead of time, for a chip that this machine need not have, and
 // predicts from the compiler's schedule.
 var aheadEntry = registry.Entry{
-	Name: AOT, Help: "nowhere: libtpu compiles for the TPU of --topology, and its speed is predicted", Can: registry.Predicts | registry.Baseline,
+	Name: AOT, Help: "nowhere: libtpu compiles for the TPU of --topology, and its speed is predicted", Can: registry.Predicts | registry.Baseline | registry.Programs,
 	Params: []registry.Param{
 		vmemLimit,
 		registry.Choice("prefetch", "whether an operand of v5 may come to fast memory behind the launch before, as one of XLA's own matmul does", "on", "on", "off"),

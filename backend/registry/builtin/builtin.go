@@ -9,7 +9,7 @@
 package builtin
 
 import (
-	"matladder/backend/foreign/clib"
+	"matladder/backend/foreign/library"
 	"matladder/backend/internal/nvml"
 	"matladder/backend/registry"
 	"matladder/backend/worker"
@@ -33,7 +33,7 @@ func init() {
 // as one: plugins, their compilers and functions of shared libraries run in children. Call it first in main and in
 // TestMain.
 func Hook() {
-	worker.Hook(map[string]worker.Opener{opener: pjrt.Opener, clib.OpenerName: clib.Opener})
+	worker.Hook(map[string]worker.Opener{opener: pjrt.Opener, library.OpenerName: library.Opener})
 	aot.Child()
 	nvml.Child()
 }

@@ -17,7 +17,7 @@ import (
 
 // gpuEntry is a GPU, on which kernels run as such.
 var gpuEntry = registry.Entry{
-	Name: "gpu", Help: "an NVIDIA GPU: the kernels, and XLA's own matmul", Can: registry.Measures | registry.Baseline,
+	Name: "gpu", Help: "an NVIDIA GPU: the kernels, and XLA's own matmul", Can: registry.Measures | registry.Baseline | registry.Programs,
 	Params: append(append(pluginParams[:len(pluginParams):len(pluginParams)],
 		registry.Choice("operands", "where launches find their operands: in HBM, as they take copies in turn that the L2 cache does not hold, or wherever the same ones are left", pjrt.OperandsHBM, pjrt.OperandsHBM, pjrt.OperandsAny),
 	), tritonParams...),

@@ -34,7 +34,7 @@ func pluginOptions(name string, r registry.Request) pjrt.Options {
 
 // tpuEntry is a TPU, which runs the kernels themselves.
 var tpuEntry = registry.Entry{
-	Name: "tpu", Help: "a TPU: the kernels, and XLA's own matmul", Can: registry.Measures | registry.Baseline,
+	Name: "tpu", Help: "a TPU: the kernels, and XLA's own matmul", Can: registry.Measures | registry.Baseline | registry.Programs,
 	Params: append(pluginParams[:len(pluginParams):len(pluginParams)],
 		registry.Choice("operands", "where operands of a loop may be kept: in HBM, or wherever the compiler likes", pjrt.OperandsHBM, pjrt.OperandsHBM, pjrt.OperandsAny),
 		vmemLimit,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"matladder/backend"
 	"matladder/backend/worker"
 	"matladder/backend/xla/pjrt"
 	"matladder/internal/deadline"
@@ -47,4 +48,10 @@ func OpenXLA(ctx context.Context, host machine.Device, threads int, o pjrt.Optio
 	}
 	o.Name, o.Host, o.Threads = "xla-cpu", host, threads
 	return openWorker(ctx, p, o)
+}
+
+// OpenVerifier opens XLA on this machine for what is predicted to be verified by: its times are
+// of no interest.
+func OpenVerifier(ctx context.Context) (backend.Backend, error) {
+	return OpenXLA(ctx, machine.Device{}, 0, pjrt.Options{Method: pjrt.Wall})
 }

@@ -11,7 +11,7 @@ import (
 // xlaEntry is XLA on the cores of this machine: the baseline, and kernels in plain array
 // operations (registry.Interpreted).
 var xlaEntry = registry.Entry{
-	Name: "xla-cpu", Help: "XLA on those cores: the baseline, and kernels as variant interpret", Can: registry.Interpreted | registry.Baseline,
+	Name: "xla-cpu", Help: "XLA on those cores: the baseline, and kernels as variant interpret", Can: registry.Interpreted | registry.Baseline | registry.Programs,
 	Params: pluginParams, Open: openXLA,
 }
 

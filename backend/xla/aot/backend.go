@@ -1,10 +1,12 @@
 package aot
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"matladder/backend"
 	"matladder/lower/mosaic"
@@ -30,6 +32,10 @@ type Backend struct {
 	device   machine.Device
 	version  string // of libtpu; "" if unknown
 	noCache  error
+
+	apart    sync.Once // opens others, which reads more of programs than compiler does
+	others   *Compiler
+	noOthers error
 }
 
 var (
@@ -98,4 +104,23 @@ func (b *Backend) Kept() error { return b.noCache }
 func (b *Backend) MostVMEM() int64 { return b.target.VMEMBytes }
 
 // Close ends the compiler's processes.
-func (b *Backend) Close() error { return b.compiler.Close() }
+func (b *Backend) Close() error {
+	b.apart.Do(func() {})
+	if b.others != nil {
+		return errors.Join(b.compiler.Close(), b.others.Close())
+	}
+	return b.compiler.Close()
+}
+
+// foreign is b for programs that somebody else wrote.
+func (b *Backend) foreign() (*Backend, error) {
+	if b.compiler.options.Foreign {
+		return b, nil
+	}
+	b.apart.Do(func() {
+		o := b.compiler.options
+		o.Foreign = true
+		b.others, b.noOthers = Open(o)
+	})
+	return &Backend{compiler: b.others, cache: b.cache, topology: b.topology, target: b.target, device: b.device, version: b.version}, b.noOthers
+}

@@ -39,7 +39,9 @@ type outcome struct {
 	// they were read.
 	Windows []hlo.Windows
 
-	Calls []call `json:",omitempty"` // of a program of somebody else's that compiles
+	Calls []call   `json:",omitempty"` // of a program of somebody else's that compiles
+	In    []string `json:",omitempty"` // what that takes and returns, as in MLIR
+	Out   []string `json:",omitempty"`
 
 	Spread  *spread     `json:",omitempty"` // of a program for a pod that compiles
 	Kernels []GPUKernel `json:",omitempty"` // of a program that compiles for a GPU

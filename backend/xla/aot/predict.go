@@ -87,14 +87,17 @@ func (b *Backend) Predict(ctx context.Context, programs []*tile.Program, params 
 	return b.sum(steps), err
 }
 
-// PredictBaseline predicts XLA's own way to compute a problem. Its schedule tells cycles and steps,
+// PredictBaseline predicts XLA's own way to compute a problem, or the given program. Its schedule tells cycles and steps,
 // and what a step moves at most; which steps move what is worked out on the chip.
 // So each input is taken to move in every step, each output once, what no schedule tells of
 // with the products, and every condition to hold: the least that XLA does. Its kernels share the grid of a chip
 // of two cores. Params.VMEMBytes limits what they take of VMEM.
 func (b *Backend) PredictBaseline(ctx context.Context, spec backend.ProblemSpec) (backend.Prediction, error) {
-	if spec.Mesh != "" {
+	switch {
+	case spec.Mesh != "":
 		return b.predictSpread(ctx, spec)
+	case spec.Program != "":
+		return b.predictProgram(ctx, spec)
 	}
 	p := spec.Problem
 	launch, err := stablehlo.Baseline(p)

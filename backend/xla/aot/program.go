@@ -12,7 +12,9 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/internal/hlo"
+	"matladder/backend/internal/libtpu"
 	"matladder/backend/xla/aot/schedule"
+	"matladder/lower/stablehlo"
 	"matladder/model"
 	"matladder/tile"
 )
@@ -79,16 +81,53 @@ type Kernel struct {
 // Mosaic say more. Conditions hold always in the most and never in the least. Copies that run
 // meanwhile are hidden as far as kernels leave the memory free; the least hides them wholly.
 func (b *Backend) Program(ctx context.Context, text string, anew bool) ([]Kernel, error) {
+	list, _, err := b.program(ctx, text, nil, anew)
+	return list, err
+}
+
+// predictProgram predicts a program that computes a problem. One of which a kernel is
+// unsupported is.
+func (b *Backend) predictProgram(ctx context.Context, spec backend.ProblemSpec) (none backend.Prediction, err error) {
+	launch, err := stablehlo.Solution(spec.Program, spec.Problem)
+	if err != nil {
+		return none, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
+	}
+	limit, err := libtpu.VMEMLimit(spec.Params.VMEMBytes)
+	if err != nil {
+		return none, fmt.Errorf("aot: %w", err)
+	}
+	if b, err = b.foreign(); err != nil {
+		return none, err
+	}
+	kernels, signature, err := b.program(ctx, spec.Program, limit, false)
+	if err != nil {
+		return none, err
+	}
+	if err := signature.Fits(launch); err != nil {
+		return none, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
+	}
+	for _, k := range kernels {
+		if k.Unsupported != "" {
+			return none, fmt.Errorf("%w: kernel %s: %s", backend.ErrUnsupported, k.Kernel, k.Unsupported)
+		}
+	}
+	return b.Sum(kernels), nil
+}
+
+// program is Program, and what the program takes and returns.
+func (b *Backend) program(ctx context.Context, text string, options hlo.Options, anew bool) (all []Kernel, s stablehlo.Signature, err error) {
 	var schedules []*schedule.Schedule
-	outcome, err := b.compileAs(ctx, fmt.Sprintf("program of any kind, assuming %v\n", b.compiler.options.Assume), text, nil, anew, func(c *Compiled, m *hlo.Module, o *outcome) (err error) {
+	kind := fmt.Sprintf("program of any kind, with its signature, assuming %v\n", b.compiler.options.Assume)
+	outcome, err := b.compileAs(ctx, kind, text, options, anew, func(c *Compiled, m *hlo.Module, o *outcome) (err error) {
 		schedules = c.Schedules
+		o.In, o.Out = m.Signature()
 		o.Calls, err = b.calls(m, c.Schedules, c.foreign)
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, s, err
 	}
-	var all []Kernel
+	s.In, s.Out = outcome.In, outcome.Out
 	free := make([]float64, len(outcome.Calls)) // seconds in which a kernel leaves the memory free
 	for n, c := range outcome.Calls {
 		if c.Ahead {
@@ -96,7 +135,7 @@ func (b *Backend) Program(ctx context.Context, text string, anew bool) ([]Kernel
 		}
 		step, err := b.step(c.Name, c.Likely, c.Least, c.Most, c.Products, c.Precision)
 		if err != nil {
-			return nil, err
+			return nil, s, err
 		}
 		if c.Unsupported == "" {
 			free[n] = float64(step.Time.Steps) * max(0, step.Time.Compute-step.Time.Transfer)
@@ -114,7 +153,7 @@ func (b *Backend) Program(ctx context.Context, text string, anew bool) ([]Kernel
 		}
 		step, err := b.step(c.Name, c.Likely, c.Likely, c.Likely, "", "")
 		if err != nil {
-			return nil, err
+			return nil, s, err
 		}
 		waits := step.Time.Edges
 		for n, k := range outcome.Calls {
@@ -131,7 +170,7 @@ func (b *Backend) Program(ctx context.Context, text string, anew bool) ([]Kernel
 		ahead.Note = "hidden as far as the kernels that run until they are needed leave the memory free"
 		all = append(all, ahead)
 	}
-	return all, nil
+	return all, s, nil
 }
 
 // Sum is one launch of kernels, as Predict has it; of those that are unsupported it has the least.

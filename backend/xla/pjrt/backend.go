@@ -100,12 +100,12 @@ func (b *pjrtBackend) Plugin() (name, version string) {
 // Device is the chip, as the table has it.
 func (b *pjrtBackend) Device() machine.Device { return b.device }
 
-// Solve compiles XLA's own way to compute a problem.
+// Solve compiles XLA's own way to compute a problem, or the given program.
 func (b *pjrtBackend) Solve(ctx context.Context, spec backend.ProblemSpec) (backend.Executable, error) {
 	if spec.Mesh != "" {
 		return b.sharded(ctx, spec)
 	}
-	launch, err := stablehlo.Baseline(spec.Problem)
+	launch, err := solution(spec)
 	if err != nil {
 		return nil, refused(err)
 	}
@@ -161,7 +161,10 @@ func (b *pjrtBackend) compile(ctx context.Context, launch *stablehlo.Launch, flo
 	if limit := b.device.MemoryBytes; limit.Known() && need > int64(limit.Value) {
 		return nil, fmt.Errorf("pjrt: %w", &backend.TooBigError{What: "memory", Needed: need, Limit: int64(limit.Value)})
 	}
-	text := module(launch, how.method, together(b.device, flops), e.sets)
+	if launch.Whole() {
+		e.method = Wall
+	}
+	text := module(launch, e.method, together(b.device, flops), e.sets)
 	e.program.compile = func() error { return e.build(text, how.options, asked) }
 	if err := e.program.compile(); err != nil {
 		return nil, err
@@ -191,9 +194,16 @@ func (e *executable) build(text string, options, asked hlo.Options) error {
 	} else if err != nil {
 		return wrap(what, err)
 	}
-	if b.device.Kind == machine.TPU {
-		if m, err := hlo.Read(b.plugin.optimized()); err == nil {
+	if whole := e.launch.Whole(); whole || b.device.Kind == machine.TPU {
+		m, err := hlo.Read(b.plugin.optimized())
+		if err == nil && b.device.Kind == machine.TPU {
 			e.operands = operandsOf(m)
+		}
+		if whole && err == nil {
+			err = fits(e.launch, m)
+		}
+		if whole && err != nil {
+			return errors.Join(err, e.program.close())
 		}
 	}
 	return nil

@@ -32,6 +32,21 @@ func launchOf(chip machine.Device, programs []*tile.Program, params backend.Para
 	return l, refused(err)
 }
 
+// solution returns the launch that a Solver is asked for.
+func solution(spec backend.ProblemSpec) (*stablehlo.Launch, error) {
+	if spec.Program == "" {
+		return stablehlo.Baseline(spec.Problem)
+	}
+	return stablehlo.Solution(spec.Program, spec.Problem)
+}
+
+// fits is why a program that was compiled as it is does not take and return what a launch has.
+func fits(l *stablehlo.Launch, m *hlo.Module) error {
+	var s stablehlo.Signature
+	s.In, s.Out = m.Signature()
+	return refused(s.Fits(l))
+}
+
 // gpuGenerations are those of the GPUs of the chip table, as package lower/triton names
 // them.
 var gpuGenerations = map[string]string{

@@ -32,9 +32,27 @@ type Flags struct {
 func Define(s *pflag.FlagSet, can registry.Ability) *Flags {
 	f := &Flags{can: can}
 	s.StringVar(&f.Backend, "backend", "", "`BACKEND` to run on ("+strings.Join(registry.Names(can), ", ")+"); "+builtin.CPU+" if not given, "+builtin.AOT+" with --topology; help tells more")
-	s.StringVar(&f.Topology, "topology", "", "`CHIP` to predict for ("+strings.Join(registry.Chips(), ", ")+")")
+	s.StringVar(&f.Topology, "topology", "", "`CHIP` to predict for, of bench and inspect several joined by commas ("+strings.Join(registry.Chips(), ", ")+")")
 	s.StringArrayVar(&f.params, "param", nil, "parameter `KEY=VALUE` of the backend; may be repeated; help lists those of --backend")
 	return f
+}
+
+// Each are flags like f for each chip of a list that --topology joins by commas; f itself
+// where it is one or none. An error is a *cli.UsageError.
+func (f *Flags) Each() (all []*Flags, err error) {
+	var chips []string
+	for chip := range strings.SplitSeq(f.Topology, ",") {
+		if chip == "" && f.Topology != "" {
+			return nil, cli.Usagef("--topology %s: a chip is empty (known: %s)", f.Topology, strings.Join(registry.Chips(), ", "))
+		}
+		if slices.Contains(chips, chip) {
+			return nil, cli.Usagef("--topology %s: %s is listed twice", f.Topology, chip)
+		}
+		one := *f
+		one.Topology = chip
+		chips, all = append(chips, chip), append(all, &one)
+	}
+	return all, nil
 }
 
 // Asked reports whether help is asked for: --backend help, --param help.

@@ -1,10 +1,11 @@
-package clib
+package library
 
 import (
 	"context"
 	"testing"
 
 	"matladder/backend"
+	"matladder/backend/foreign"
 	"matladder/backend/seeded"
 	"matladder/check"
 	"matladder/machine"
@@ -19,14 +20,14 @@ func TestSignature(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := products(t, "f", "float32")
-	for want, f := range map[string]Function{
+	for want, f := range map[string]foreign.Function{
 		"void f(int64_t m, int64_t k, int64_t n, const float *a, const float *b, float *o)":                    f,
 		"void f(int64_t m, int64_t k, int64_t n, const int8_t *a, const int8_t *b, int32_t *o)":                products(t, "f", "int8"),
 		"void f(int64_t m, int64_t k, int64_t n, const float *a, const float *b, const float *bias, float *o)": products(t, "f", "float32:bias"),
 		"void f(int64_t m, int64_t k, int64_t n, const uint16_t *a, const uint16_t *b, uint16_t *o)":           products(t, "f", "bfloat16"),
 		"void f(int64_t rows, int64_t cols, const float *x, float *o)":                                         {Name: "f", Family: softmax, Asked: f.Asked},
 	} {
-		if got := f.Signature("f"); got != want {
+		if got := signature(f, "f"); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}

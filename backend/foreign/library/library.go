@@ -1,4 +1,4 @@
-package clib
+package library
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"matladder/backend"
+	"matladder/backend/foreign"
 	"matladder/backend/worker"
 	"matladder/internal/child"
 	"matladder/machine"
@@ -27,9 +28,9 @@ type Library struct {
 	Threads int    // that it may use
 }
 
-// Open loads a shared library in a child process, which has to find the function. f.Call
-// is not used; f.Name is the symbol if it is empty.
-func Open(ctx context.Context, f Function, l Library, host machine.Device) (*Backend, error) {
+// Open loads a shared library in a child process, which has to find the function.
+// f.Name is the symbol if it is empty.
+func Open(ctx context.Context, f foreign.Function, l Library, host machine.Device) (*Backend, error) {
 	if err := Available(); err != nil {
 		return nil, err
 	}
@@ -49,7 +50,7 @@ func Open(ctx context.Context, f Function, l Library, host machine.Device) (*Bac
 		return nil, err
 	}
 	sum := sha256.Sum256(text)
-	b.file, b.version = l.File, fmt.Sprintf("%x", sum[:4])
+	b.file, b.symbol, b.version = l.File, l.Symbol, fmt.Sprintf("%x", sum[:4])
 	config, err := json.Marshal(l)
 	if err != nil {
 		return nil, err

@@ -1,11 +1,12 @@
-package clib_test
+package library_test
 
 import (
 	"context"
 	"fmt"
 
 	"matladder/backend"
-	"matladder/backend/foreign/clib"
+	"matladder/backend/foreign"
+	"matladder/backend/foreign/library"
 	"matladder/backend/seeded"
 	"matladder/check"
 	"matladder/machine"
@@ -15,22 +16,20 @@ import (
 
 // A Go function of one's own is run and verified as kernels are.
 func ExampleNew() {
-	b, err := clib.New(clib.Function{
-		Name: "dot_by_dot", Family: problem.MatmulFamily, Asked: problem.New(1, 1, 1, tile.Float32).Asked(),
-		Call: func(sizes []int, arrays []tile.Tensor) error {
-			m, k, n := sizes[0], sizes[1], sizes[2]
-			x, y, o := arrays[0], arrays[1], arrays[2]
-			for i := range m {
-				for j := range n {
-					sum := 0.0
-					for l := range k {
-						sum += x.At(i*k+l) * y.At(l*n+j)
-					}
-					o.Set(i*n+j, sum)
+	f := foreign.Function{Name: "dot_by_dot", Family: problem.MatmulFamily, Asked: problem.New(1, 1, 1, tile.Float32).Asked()}
+	b, err := library.New(f, func(sizes []int, arrays []tile.Tensor) error {
+		m, k, n := sizes[0], sizes[1], sizes[2]
+		x, y, o := arrays[0], arrays[1], arrays[2]
+		for i := range m {
+			for j := range n {
+				sum := 0.0
+				for l := range k {
+					sum += x.At(i*k+l) * y.At(l*n+j)
 				}
+				o.Set(i*n+j, sum)
 			}
-			return nil
-		},
+		}
+		return nil
 	}, machine.Device{})
 	if err != nil {
 		fmt.Println(err)

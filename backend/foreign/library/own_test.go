@@ -1,4 +1,4 @@
-package clib
+package library
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"matladder/backend"
+	"matladder/backend/foreign"
 	"matladder/backend/seeded"
 	"matladder/backend/worker"
 	"matladder/check"
@@ -36,7 +37,7 @@ func library(t testing.TB) string {
 }
 
 // products are products of what words ask for.
-func products(t testing.TB, name, words string) Function {
+func products(t testing.TB, name, words string) foreign.Function {
 	t.Helper()
 	asked, err := problem.MatmulFamily.Parse(words)
 	if err == nil {
@@ -45,7 +46,7 @@ func products(t testing.TB, name, words string) Function {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Function{Name: name, Family: problem.MatmulFamily, Asked: asked}
+	return foreign.Function{Name: name, Family: problem.MatmulFamily, Asked: asked}
 }
 
 // run takes a function through what the harness does with it: an exact probe, then inputs
@@ -84,7 +85,7 @@ func run(b *Backend, p problem.Problem, fault string) (r backend.CheckResult, er
 func TestNew(t *testing.T) {
 	f := products(t, "mine", "float32")
 	wrong := false
-	f.Call = func(sizes []int, arrays []tile.Tensor) error {
+	call := func(sizes []int, arrays []tile.Tensor) error {
 		m, k, n := sizes[0], sizes[1], sizes[2]
 		a, b, o := arrays[0].Float32s(), arrays[1].Float32s(), arrays[2].Float32s()
 		for i := range m {
@@ -101,7 +102,7 @@ func TestNew(t *testing.T) {
 		}
 		return nil
 	}
-	b, err := New(f, machine.Device{})
+	b, err := New(f, call, machine.Device{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,11 +117,11 @@ func TestNew(t *testing.T) {
 	if r, err := run(b, p, ""); err != nil || r.OK {
 		t.Errorf("wrong: %+v, %v", r, err)
 	}
-	if _, err := New(Function{Name: "a b", Family: f.Family, Call: f.Call}, machine.Device{}); err == nil {
+	if _, err := New(foreign.Function{Name: "a b", Family: f.Family}, call, machine.Device{}); err == nil {
 		t.Error("a name of two words")
 	}
-	f.Call = func([]int, []tile.Tensor) error { return errors.New("too lazy") }
-	if b, err = New(f, machine.Device{}); err != nil {
+	lazy := func([]int, []tile.Tensor) error { return errors.New("too lazy") }
+	if b, err = New(f, lazy, machine.Device{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := run(b, p, ""); err == nil || err.Error() != "too lazy" {

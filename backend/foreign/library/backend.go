@@ -1,13 +1,13 @@
-package clib
+package library
 
 import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"matladder/backend"
+	"matladder/backend/foreign"
 	"matladder/machine"
 	"matladder/problem"
 	"matladder/tile"
@@ -17,18 +17,11 @@ import (
 // order, and arrays the problem's operands, inputs first.
 type Call func(sizes []int, arrays []tile.Tensor) error
 
-// Function is a function of one's own, and which problems it computes.
-type Function struct {
-	Name   string          // of its rows, one word
-	Family *problem.Family // whose problems it computes
-	Asked  problem.Asked   // all that is asked of them beside sizes; any precision will do
-	Call   Call            // not nil for New
-}
-
 // Backend is one function.
 type Backend struct {
-	Function
+	foreign.Function
 	file, version string
+	symbol        string
 	host          machine.Device
 	solve         func(context.Context, backend.ProblemSpec) (backend.Executable, error)
 	close         func() error
@@ -40,13 +33,11 @@ var (
 	_ backend.Plugged = (*Backend)(nil)
 )
 
-var word = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
-
-// New returns a Go function as a backend; host is the machine. The function runs in this
-// process: one that panics has a row that says so, and one that does not return is waited
-// for.
-func New(f Function, host machine.Device) (*Backend, error) {
-	if f.Call == nil {
+// New returns a Go function as a backend, by which call computes f; host is the machine. The
+// function runs in this process: one that panics has a row that says so, and one that does
+// not return is waited for.
+func New(f foreign.Function, call Call, host machine.Device) (*Backend, error) {
+	if call == nil {
 		return nil, fmt.Errorf("own: %s has nothing to call", f.Name)
 	}
 	b, err := newBackend(f, host)
@@ -54,20 +45,14 @@ func New(f Function, host machine.Device) (*Backend, error) {
 		return nil, err
 	}
 	b.solve = func(_ context.Context, spec backend.ProblemSpec) (backend.Executable, error) {
-		return newExecutable(f.Call, spec.Problem, func(f func()) { f() }), nil
+		return newExecutable(call, spec.Problem, func(f func()) { f() }), nil
 	}
 	return b, nil
 }
 
-func newBackend(f Function, host machine.Device) (*Backend, error) {
-	if !word.MatchString(f.Name) {
-		return nil, fmt.Errorf("%q is no name for a function: letters, digits, _, . and - are", f.Name)
-	}
-	if f.Asked.Quant != problem.NoQuant {
-		return nil, fmt.Errorf("%s cannot be asked for %s: a function is handed no scales", f.Name, f.Asked)
-	}
-	f.Asked = f.Family.Make(f.Family.Sample, f.Asked).Asked() // with what follows from it
-	return &Backend{Function: f, host: host, close: func() error { return nil }}, nil
+func newBackend(f foreign.Function, host machine.Device) (*Backend, error) {
+	f, err := f.Complete()
+	return &Backend{Function: f, host: host, close: func() error { return nil }}, err
 }
 
 // Name is the function's.
@@ -88,26 +73,6 @@ func (b *Backend) Plugin() (name, version string) {
 // Close ends the process of a shared library.
 func (b *Backend) Close() error { return b.close() }
 
-// Supports returns why the function is not called for p, or nil.
-func (b *Backend) Supports(p problem.Problem) error {
-	if p.Family() != b.Family {
-		return fmt.Errorf("%s computes %s", b.Name(), b.Family.Title)
-	}
-	asked := p.Asked()
-	if asked.Precision = b.Asked.Precision; asked != b.Asked {
-		return fmt.Errorf("%s computes %s", b.Name(), b.Asked)
-	}
-	for i, size := range b.Family.Sizes {
-		if n := p.Sizes()[i]; size.Default != 0 && n != size.Default {
-			return fmt.Errorf("%s is not told of %s, which is %d", b.Name(), size.Name, n)
-		}
-	}
-	return nil
-}
-
-// Variants is the function as it is.
-func (b *Backend) Variants(problem.Problem) []string { return []string{""} }
-
 // Solve makes the arrays of a problem, for the function to compute it in.
 func (b *Backend) Solve(ctx context.Context, spec backend.ProblemSpec) (backend.Executable, error) {
 	if err := b.Supports(spec.Problem); err != nil {
@@ -127,8 +92,10 @@ func sizesOf(p problem.Problem) []int {
 	return list
 }
 
-// Signature is how the function is called in C, under the name symbol, for people.
-func (f Function) Signature(symbol string) string {
+// Signature is how the function of a shared library is called in C, for people.
+func (b *Backend) Signature() string { return signature(b.Function, b.symbol) }
+
+func signature(f foreign.Function, symbol string) string {
 	p := f.Family.Make(f.Family.Equal(1), f.Asked)
 	var args []string
 	for _, size := range f.Family.Sizes {

@@ -1,4 +1,4 @@
-// Package clib has anybody's functions measured beside the kernels: in the same rounds,
+// Package library has anybody's functions measured beside the kernels: in the same rounds,
 // on the same inputs, verified in the same way, into the same rows. A Backend of it solves
 // problems and does nothing else, as one of package process does.
 //
@@ -19,4 +19,4 @@
 // returns. All calls come from one thread, so that a pool of threads that the function
 // keeps is found again; the environment tells it how many to use (OMP_NUM_THREADS and the
 // like).
-package clib
+package library

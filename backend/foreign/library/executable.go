@@ -1,4 +1,4 @@
-package clib
+package library
 
 import (
 	"context"

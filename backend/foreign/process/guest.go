@@ -1,0 +1,160 @@
+package process
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"matladder/backend"
+	"matladder/backend/foreign"
+	"matladder/internal/known"
+	"matladder/machine"
+	"matladder/problem"
+)
+
+// runner is the Python program that calls functions of a file. It is handed over on the
+// command line, and the file's text in a request: what is measured is what was hashed.
+//
+//go:embed python/runner.py
+var runner string
+
+// kindPython is a function of a Python file.
+const kindPython = "python"
+
+// PythonVariable names the interpreter, in the environment.
+const PythonVariable = "MATLADDER_PYTHON"
+
+// Python is where a function of a Python file is.
+type Python struct {
+	File        string // its path
+	Function    string // what it is called there
+	Interpreter string // path or name of python3; if empty, that of PythonVariable, of an active environment, or python3
+	Threads     int    // that it may use; at least 1
+	Interpret   bool   // kernels of Pallas in its interpret mode, which needs no TPU
+}
+
+// loadLimit is how long a file may take to be imported.
+const loadLimit = 2 * time.Minute
+
+// OpenPython imports a Python file in a child process, which has to have the function. f.Name
+// is the function's if it is empty.
+func OpenPython(ctx context.Context, f foreign.Function, at Python, host machine.Device) (*Backend, error) {
+	text, err := os.ReadFile(at.File)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("no such file: %s", at.File)
+	case err != nil:
+		return nil, err
+	}
+	f.Name = cmp.Or(f.Name, at.Function)
+	if f, err = f.Complete(); err != nil {
+		return nil, err
+	}
+	path, err := filepath.Abs(at.File)
+	if err != nil {
+		return nil, err
+	}
+	interpreter, err := findPython(at.Interpreter)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, loadLimit, fmt.Errorf("%s is not imported within %s: %w", at.File, loadLimit, context.DeadlineExceeded))
+	defer cancel()
+	b, err := open(ctx, Options{Library: Library{Name: f.Name, Path: path, kind: kindPython, python: interpreter}, Threads: at.Threads, Host: host},
+		guest{f, at.Function, text, at.Interpret})
+	if err != nil {
+		return nil, err
+	}
+	b.version = fmt.Sprintf("%.4x %s", sha256.Sum256(text), b.version)
+	return b, nil
+}
+
+// findPython is the interpreter that is asked for, or else the first of those that there may be.
+func findPython(asked string) (string, error) {
+	list := []string{asked, os.Getenv(PythonVariable)}
+	for _, root := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
+		if dir := os.Getenv(root); dir != "" {
+			list = append(list, filepath.Join(dir, "bin", "python3"))
+		}
+	}
+	name := cmp.Or(append(list, "python3")...)
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", fmt.Errorf("no Python: %w; --python PATH or %s names one", err, PythonVariable)
+	}
+	return path, nil
+}
+
+// guest asks for a function of a Python file.
+type guest struct {
+	foreign.Function
+	symbol    string
+	text      []byte
+	interpret bool
+}
+
+func (g guest) hello(b *Backend) (string, [][]byte) {
+	word := "hello "
+	if g.interpret {
+		word = "interpret "
+	}
+	return word + g.symbol + " " + b.options.Library.Path, [][]byte{g.text}
+}
+
+func (g guest) supports(_ *Backend, p problem.Problem) error    { return g.Computes(p) }
+func (g guest) variants(_ *Backend, p problem.Problem) []string { return g.Variants(p) }
+func (g guest) products(*Backend) []string                      { return []string{g.Asked.String()} }
+
+func (g guest) request(_ *Backend, spec backend.ProblemSpec) (string, error) {
+	return problemRequest(g.symbol, spec.Problem)
+}
+
+// keeps: to import what a file needs takes seconds.
+func (guest) keeps() bool { return true }
+
+// Signature is how the function of a Python file is called, for people; "" for a library.
+func (b *Backend) Signature() string {
+	g, ok := b.asks.(guest)
+	if !ok {
+		return ""
+	}
+	in, out, err := operandsOf(g.Family.Make(g.Family.Equal(1), g.Asked))
+	if err != nil {
+		return ""
+	}
+	name := func(o problem.Operand) string { return o.Name }
+	return fmt.Sprintf("%s = %s(%s)", strings.Join(known.Names(out, name), ", "), g.symbol, strings.Join(known.Names(in, name), ", "))
+}
+
+// problemRequest has the runner make a function ready for a problem.
+func problemRequest(function string, p problem.Problem) (string, error) {
+	type array struct {
+		Name, Dtype string
+		Shape       []int
+	}
+	asked := struct {
+		Function string
+		In, Out  []array
+		Problem  problem.Problem
+	}{Function: function, Problem: p}
+	for _, o := range p.Operands() {
+		a := array{o.Name, o.Dtype.String(), o.Shape}
+		if o.Out {
+			asked.Out = append(asked.Out, a)
+		} else {
+			asked.In = append(asked.In, a)
+		}
+	}
+	text, err := json.Marshal(asked)
+	return "problem " + string(text), err
+}

@@ -1,0 +1,451 @@
+"""runner.py THREADS: calls functions of a Python file for matladder, and times them.
+
+Requests come on descriptor 3, answers go to 4, as messages (internal/child): a byte 0, the
+number of parts in four bytes, and the parts, each behind its length in eight. The first part
+is text, the others are arrays in the machine's byte order.
+
+  hello NAME PATH, then the   ready FUNCTION,FUNCTION,... VERSIONS; NAME is one, or * for all
+    text of the file
+  problem JSON                ok; {"Function", "In" and "Out": [{"Name", "Dtype", "Shape"}], "Problem"}
+  load, then the inputs       ok; the function was called once
+  run LAUNCHES                ok NANOSECONDS
+  poison                      ok; the output that there was is full of ones, and gone
+  output                      ok, then the outputs
+  export PLATFORM             ok LENGTH; what JAX makes of the function for the problem's shapes
+  exported                    ok, then that program, StableHLO as text
+
+interpret in place of hello has kernels of Pallas run in its interpret mode.
+
+Any answer may be "failed WHY" or "unsupported WHY". One process computes one problem after
+another, and ends when nobody asks any more.
+"""
+
+import ctypes
+import importlib.util
+import inspect
+import json
+import os
+import platform
+import struct
+import sys
+import time
+import traceback
+
+THREADS = int(sys.argv[1])
+SELF = os.getpid()
+if hasattr(os, "sched_setaffinity"):  # before libraries count cores
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:THREADS])
+for descriptor in (3, 4):
+    os.set_inheritable(descriptor, False)
+
+
+class Unsupported(Exception):
+    pass
+
+
+class Failed(Exception):
+    pass
+
+
+def pip(package):
+    return f"{sys.executable} -m pip install {package}"
+
+
+class NumPy:
+    name = "numpy"
+
+    def __init__(self, _):
+        import numpy
+        self.numpy = numpy
+
+    def dtype(self, word):
+        if word == "bfloat16":
+            try:
+                import ml_dtypes
+            except ModuleNotFoundError:
+                raise Unsupported(f"NumPy has no bfloat16 without the package ml_dtypes: {pip('ml_dtypes')}")
+            return self.numpy.dtype(ml_dtypes.bfloat16)
+        try:
+            return self.numpy.dtype(word)
+        except TypeError:
+            raise Unsupported(f"{self.name} has no {word}")
+
+    def array(self, data, word, shape):
+        array = self.numpy.empty(shape, self.dtype(word))  # by NumPy itself: aligned, on large pages
+        array.reshape(-1).view("uint8")[:] = self.numpy.frombuffer(data, "uint8")
+        return array
+
+    def prepare(self, function, inputs):
+        return eagerly(function, inputs)
+
+    def wait(self, out):
+        pass
+
+    def is_array(self, out):
+        return isinstance(out, self.numpy.ndarray)
+
+    def word(self, out):
+        return str(out.dtype)
+
+    def data(self, out):
+        return out.tobytes()
+
+    def damage(self, out):
+        if out.flags.writeable and out.flags.c_contiguous:
+            ctypes.memset(out.ctypes.data, 0xFF, out.nbytes)
+
+
+class JAX(NumPy):
+    name = "jax"
+
+    def __init__(self, _):
+        super().__init__(_)
+        import jax
+        self.jax = jax
+
+    def array(self, data, word, shape):
+        return self.jax.block_until_ready(self.jax.numpy.array(super().array(data, word, shape)))
+
+    def prepare(self, function, inputs):
+        try:
+            if hasattr(function, "lower"):  # it is jitted
+                return eagerly(function, inputs)
+            return self.jitted(function, inputs) or eagerly(function, inputs)
+        except ValueError as why:
+            if "interpret mode is supported on CPU" in str(why):
+                raise Unsupported("a Pallas kernel for TPUs does not run on a CPU: --topology v5e,v6e predicts it")
+            raise
+
+    def export(self, function, platform, shapes):
+        from jax import export
+        arrays = [self.jax.ShapeDtypeStruct(a["Shape"], self.dtype(a["Dtype"])) for a in shapes]
+
+        def traced(*arrays):
+            out = function(*arrays)
+            return out() if callable(out) else out
+
+        return str(export.export(self.jax.jit(traced), platforms=[platform])(*arrays).mlir_module())
+
+    def jitted(self, function, inputs):
+        """The function compiled; None of one that prepares."""
+        class Prepares(Exception):
+            pass
+
+        def traced(*arrays):
+            out = function(*arrays)
+            if callable(out):
+                raise Prepares
+            return out
+
+        compute = self.jax.jit(traced)
+        try:
+            compute(*inputs)
+        except Prepares:
+            return None
+        return lambda: compute(*inputs)
+
+    def wait(self, out):
+        try:
+            out.block_until_ready()
+        except AttributeError:  # several outputs
+            self.jax.block_until_ready(out)
+
+    def is_array(self, out):
+        return isinstance(out, self.jax.Array)
+
+    def data(self, out):
+        return self.numpy.asarray(out).tobytes()
+
+    def damage(self, out):
+        ctypes.memset(out.unsafe_buffer_pointer(), 0xFF, out.nbytes)
+
+
+class Torch:
+    name = "torch"
+
+    def __init__(self, torch):
+        self.torch = torch
+        torch.set_num_threads(THREADS)
+        torch.set_grad_enabled(False)
+
+    def array(self, data, word, shape):
+        array = self.torch.empty(shape, dtype=self.dtype(word))
+        ctypes.memmove(array.data_ptr(), (ctypes.c_char * len(data)).from_buffer(data), len(data))
+        return array
+
+    def dtype(self, word):
+        dtype = getattr(self.torch, word, None)
+        if not isinstance(dtype, self.torch.dtype):
+            raise Unsupported(f"torch has no {word}")
+        return dtype
+
+    def prepare(self, function, inputs):
+        return eagerly(function, inputs)
+
+    def wait(self, out):
+        pass
+
+    def is_array(self, out):
+        return isinstance(out, self.torch.Tensor)
+
+    def word(self, out):
+        return str(out.dtype).rpartition(".")[2]
+
+    def data(self, out):
+        out = out.contiguous()
+        return ctypes.string_at(out.data_ptr(), out.nbytes)
+
+    def damage(self, out):
+        if out.is_contiguous():
+            ctypes.memset(out.data_ptr(), 0xFF, out.nbytes)
+
+
+class Buffers:
+    """Arrays of Python alone: a memoryview in, anything with a buffer out."""
+    name = "memoryview"
+    formats = {"float32": "f", "int32": "i", "int8": "b", "uint8": "B"}
+
+    def __init__(self, _):
+        pass
+
+    def dtype(self, word):
+        if word not in self.formats:
+            raise Unsupported(f"a memoryview has no {word}")
+        return self.formats[word]
+
+    def array(self, data, word, shape):
+        return memoryview(data).cast(self.dtype(word), shape)
+
+    def prepare(self, function, inputs):
+        return eagerly(function, inputs)
+
+    def wait(self, out):
+        pass
+
+    def is_array(self, out):
+        return isinstance(out, memoryview)
+
+    def word(self, out):
+        return {f: word for word, f in self.formats.items()}.get(out.format, out.format)
+
+    def data(self, out):
+        return out.tobytes()
+
+    def damage(self, out):
+        if not out.readonly and out.c_contiguous:
+            out.cast("B")[:] = b"\xff" * out.nbytes
+
+
+KINDS = {kind.name: kind for kind in (JAX, Torch, NumPy, Buffers)}
+
+
+def eagerly(function, inputs):
+    """What is timed: a function that returns one without arguments has prepared."""
+    out = function(*inputs)
+    return out if callable(out) else lambda: function(*inputs)
+
+
+def versions(module):
+    told = getattr(module, "matladder", {}).get("version")
+    if told:
+        return str(told)
+    words = [f"python {platform.python_version()}"]
+    for name in ("jax", "jaxlib", "torch", "triton", "numpy"):
+        version = getattr(sys.modules.get(name), "__version__", None)
+        if version and (name != "numpy" or len(words) == 1):  # beside others it is theirs
+            words.append(f"{name} {version}")
+    return " ".join(words)
+
+
+class Runner:
+    def __init__(self):
+        self.module, self.kinds, self.made = None, {}, {}
+        self.forget()
+
+    def forget(self):
+        self.inputs, self.compute, self.out = [], None, None
+
+    def hello(self, words, arrays):
+        wanted, _, self.path = words.partition(" ")
+        file = os.path.basename(self.path)
+        name = os.path.splitext(file)[0]
+        sys.path.insert(0, os.path.dirname(self.path))
+        self.module = module = type(sys)(name if name not in sys.modules else "matladder_" + name)
+        module.__file__ = self.path
+        sys.modules[module.__name__] = module
+        exec(compile(arrays[0], self.path, "exec", dont_inherit=True), module.__dict__)
+        names = [n for n, value in vars(module).items() if callable(value) and not n.startswith("_")]
+        if wanted != "*":
+            if not callable(getattr(module, wanted, None)):
+                own = [n for n in names if getattr(getattr(module, n), "__module__", "") == module.__name__]
+                raise Failed(f"no function {wanted} in {file}" + (f" (there are {', '.join(own[:8])})" if own else ""))
+            names = [wanted]
+            self.kind(wanted)
+        return "ready", f"{','.join(names)} {versions(module)}", []
+
+    def interpret(self, words, arrays):
+        from jax.experimental import pallas
+        call = pallas.pallas_call
+        pallas.pallas_call = lambda *args, **named: call(*args, **{**named, "interpret": named.get("interpret") or True})
+        return self.hello(words, arrays)
+
+    def export(self, platform, _):
+        if not isinstance(self.arrays, JAX):
+            raise Unsupported(f"it takes arrays of {self.arrays.name}, and what JAX exports is predicted alone")
+        self.program = self.arrays.export(self.function, platform, self.asked["In"]).encode()
+        return "ok", str(len(self.program)), []
+
+    def exported(self, _, __):
+        return "ok", "", [self.program]
+
+    def kind(self, name):
+        """The framework whose arrays a function takes: what the file says, or has imported."""
+        told = getattr(self.module, "matladder", {}).get(name, {}).get("arrays")
+        told = told or next((n for n in KINDS if n in sys.modules), "numpy")
+        if told not in KINDS:
+            raise Failed(f"matladder[{name!r}] asks for arrays of {told!r} (known: {', '.join(KINDS)})")
+        if told not in self.kinds:
+            self.kinds[told] = KINDS[told](sys.modules.get(told))
+        return self.kinds[told]
+
+    def problem(self, words, _):
+        self.forget()  # the arrays of the problem before are freed
+        self.asked = asked = json.loads(words)
+        self.arrays = self.kind(asked["Function"])
+        for a in asked["In"] + asked["Out"]:
+            self.arrays.dtype(a["Dtype"])
+        self.function = function = getattr(self.module, asked["Function"])
+        try:
+            parameter = inspect.signature(function).parameters.get("problem")
+        except (TypeError, ValueError):
+            parameter = None
+        if parameter is not None and parameter.kind is parameter.KEYWORD_ONLY:
+            self.function = lambda *inputs: function(*inputs, problem=asked["Problem"])
+        return "ok", "", []
+
+    def load(self, _, arrays):
+        self.forget()
+        for a, data in zip(self.asked["In"], arrays):
+            self.inputs.append(self.arrays.array(data, a["Dtype"], a["Shape"]))
+        self.compute = self.arrays.prepare(self.function, self.inputs)
+        out = self.compute()
+        self.arrays.wait(out)
+        self.taken(out)
+        return self.poison(None, None)
+
+    def taken(self, out):
+        """The outputs, which are as they must be, or why they are not."""
+        want, name = self.asked["Out"], self.asked["Function"]
+        outs = out if isinstance(out, (tuple, list)) and (len(want) > 1 or len(out) == 1) else (out,)
+        if isinstance(self.arrays, Buffers) and len(want) == len(outs):
+            outs = [view(o) for o in outs]
+        spelled = " and ".join(f"{a['Name']} of {shape(a['Shape'])} {a['Dtype']}" for a in want)
+        if len(outs) != len(want):
+            raise Failed(f"{name} returns {len(outs)} arrays, and {spelled} is wanted")
+        for o, a in zip(outs, want):
+            if not self.arrays.is_array(o):
+                got = "nothing (None)" if o is None else f"a {type(o).__module__}.{type(o).__qualname__}"
+                raise Failed(f"{name} returns {got}, and an array of {self.arrays.name} is wanted: {spelled}")
+            if list(o.shape) != a["Shape"] or self.arrays.word(o) != a["Dtype"]:
+                raise Failed(f"{name} returns {shape(o.shape)} {self.arrays.word(o)}, and {spelled} is wanted")
+        self.out = outs
+
+    def run(self, words, _):
+        compute, wait, out = self.compute, self.arrays.wait, None
+        begin = time.perf_counter_ns()
+        for _ in range(int(words)):
+            out = compute()
+            wait(out)
+        elapsed = time.perf_counter_ns() - begin
+        self.taken(out)
+        return "ok", str(elapsed), []
+
+    def poison(self, _, __):
+        for out in self.out or ():
+            self.arrays.damage(out)
+        self.out = None
+        return "ok", "", []
+
+    def output(self, _, __):
+        return "ok", "", [self.arrays.data(out) for out in self.out]
+
+
+def view(out):
+    try:
+        return memoryview(out)
+    except TypeError:
+        return out
+
+
+def shape(sizes):
+    return "×".join(map(str, sizes)) or "one"
+
+
+def reason(path, why):
+    """One line of what the file raised, and where."""
+    if isinstance(why, Failed):
+        return str(why)
+    text = " ".join(str(why).split())
+    if isinstance(why, SystemExit):
+        text = f"it calls sys.exit({why.code!r})"
+    elif isinstance(why, SyntaxError) and why.filename == path:
+        text = f"line {why.lineno}: {why.msg}"
+    elif isinstance(why, ModuleNotFoundError) and why.name:
+        package = why.name.partition(".")[0]
+        if importlib.util.find_spec(package) is None:
+            return f"{os.path.basename(path)} needs the module {package}, which {sys.executable} does not have: {pip(package)}"
+    else:
+        text = f"{type(why).__name__}: {text}"
+        if isinstance(why, (AttributeError, ImportError)):
+            text += f" ({versions(None)})"
+    lines = [f.lineno for f in traceback.extract_tb(why.__traceback__) if f.filename == path]
+    return f"{os.path.basename(path)}{f':{lines[-1]}' if lines else ''}: {text}"
+
+
+def read(n):
+    data = bytearray()
+    while len(data) < n:
+        more = os.read(3, min(n - len(data), 1 << 24))
+        if not more:
+            os._exit(0)  # the parent is gone; no destructors, which may wait for threads
+        data += more
+    return data
+
+
+def write(data):
+    view = memoryview(data)
+    while len(view):
+        view = view[os.write(4, view):]
+
+
+def answer(word, text, arrays=()):
+    if os.getpid() != SELF:
+        os._exit(0)  # the file forked, and this process is another
+    parts = [f"{word} {text}".strip().replace("\n", " ").encode(errors="replace"), *arrays]
+    write(struct.pack("=BI", 0, len(parts)))
+    for part in parts:
+        write(struct.pack("=Q", len(part)))
+        write(part)
+
+
+def serve():
+    runner = Runner()
+    requests = {"hello": runner.hello, "problem": runner.problem, "load": runner.load,
+                "run": runner.run, "poison": runner.poison, "output": runner.output,
+                "interpret": runner.interpret, "export": runner.export, "exported": runner.exported}
+    while True:
+        kind, count = struct.unpack("=BI", read(5))
+        if kind != 0:
+            os._exit(2)
+        parts = [read(struct.unpack("=Q", read(8))[0]) for _ in range(count)]
+        word, _, words = parts[0].decode().partition(" ")
+        try:
+            answered = requests[word](words, parts[1:])
+        except (Unsupported, NotImplementedError) as why:
+            answered = "unsupported", (" ".join(str(why).split()) or "it raises NotImplementedError")[:900]
+        except BaseException as why:  # whatever a file raises is a row
+            answered = "failed", reason(runner.path, why)[:900]
+        answer(*answered)
+
+
+serve()
