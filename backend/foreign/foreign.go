@@ -16,6 +16,7 @@ type Function struct {
 	Name   string          // of its rows, one word
 	Family *problem.Family // whose problems it computes
 	Asked  problem.Asked   // all that is asked of them beside sizes; any precision will do
+	Any    bool            // Asked is not looked at: it computes whatever has no scales
 }
 
 var word = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
@@ -33,14 +34,26 @@ func (f Function) Complete() (Function, error) {
 	return f, nil
 }
 
-// Supports returns why the function is not called for p, or nil.
-func (f Function) Supports(p problem.Problem) error {
-	if p.Family() != f.Family {
-		return fmt.Errorf("%s computes %s", f.Name, f.Family.Title)
-	}
+// Computes returns why the function does not compute p, or nil, where it learns sizes from
+// its arrays.
+func (f Function) Computes(p problem.Problem) error {
 	asked := p.Asked()
-	if asked.Precision = f.Asked.Precision; asked != f.Asked {
+	asked.Precision = f.Asked.Precision
+	switch {
+	case p.Family() != f.Family:
+		return fmt.Errorf("%s computes %s", f.Name, f.Family.Title)
+	case f.Any && asked.Quant != problem.NoQuant:
+		return fmt.Errorf("%s is handed no scales", f.Name)
+	case !f.Any && asked != f.Asked:
 		return fmt.Errorf("%s computes %s", f.Name, f.Asked)
+	}
+	return nil
+}
+
+// Supports is Computes of a function that is told the sizes that have no default.
+func (f Function) Supports(p problem.Problem) error {
+	if err := f.Computes(p); err != nil {
+		return err
 	}
 	for i, size := range f.Family.Sizes {
 		if n := p.Sizes()[i]; size.Default != 0 && n != size.Default {
@@ -48,16 +61,6 @@ func (f Function) Supports(p problem.Problem) error {
 		}
 	}
 	return nil
-}
-
-// SupportsAny reports whether the function computes any of what a sweep asks for.
-func (f Function) SupportsAny(family *problem.Family, list []problem.Asked) bool {
-	for _, asked := range list {
-		if f.Supports(family.Make(family.Sample, asked)) == nil {
-			return true
-		}
-	}
-	return false
 }
 
 // Variants is the function as it is.

@@ -8,6 +8,7 @@ import (
 
 	"matladder/stats"
 
+	"matladder/backend/foreign/process"
 	"matladder/backend/registry/builtin"
 	"matladder/check"
 	"matladder/cmd/internal/deviceflag"
@@ -26,6 +27,7 @@ type flags struct {
 	each                          []*deviceflag.Flags // where, for one chip of --topology each
 	out, fault, tuned, columns    string
 	with                          []string
+	interpreter                   string // of --python
 	predict, resume, list, dryRun bool
 	machine, probe, counters      bool
 	trace                         string
@@ -51,7 +53,8 @@ func parseFlags(args []string, stdout io.Writer) (*flags, error) {
 	s.String("mesh", "", "spread products over the devices of a `MESH`, such as data=16,model=16: kernel 0 alone, in the ways of the sweep")
 	s.String("precision", "", "`PRECISIONS` of float32 products: default, highest or both")
 	f.where = deviceflag.Define(s, 0)
-	s.StringArrayVar(&f.with, "with", nil, "measure a `FUNCTION` of a shared library beside the kernels: FILE:SYMBOL, or NAME=FILE:SYMBOL:OPERANDS; may be repeated")
+	s.StringArrayVar(&f.with, "with", nil, "measure a `FUNCTION` of a shared library or a Python file beside the kernels: FILE:SYMBOL, or NAME=FILE:SYMBOL:OPERANDS; may be repeated")
+	s.StringVar(&f.interpreter, "python", "", "`PYTHON` that runs Python files of --with; if not given, "+process.PythonVariable+" of the environment, an active virtual environment's, or python3")
 	s.BoolVar(&f.predict, "predict", false, "predict instead of measuring, with --topology")
 	s.StringVar(&f.out, "out", "", "results `FILE`; out/<run>.csv if not given")
 	s.BoolVar(&f.resume, "resume", false, "go on with the results file --out; without other flags, with its own sweep")

@@ -14,9 +14,9 @@ import (
 	"matladder/results"
 )
 
-// process is the command as a process of its own: this test's executable, which TestMain makes
+// benchProcess is the command as a process of its own: this test's executable, which TestMain makes
 // bench.
-func process(t *testing.T, args ...string) *exec.Cmd {
+func benchProcess(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	path, err := os.Executable()
 	if err != nil {
@@ -52,7 +52,7 @@ func TestKill(t *testing.T) {
 	}
 	var before []byte
 	for i := range 3 {
-		cmd := process(t, "--config", config, "--out", out, "--resume")
+		cmd := benchProcess(t, "--config", config, "--out", out, "--resume")
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func TestKill(t *testing.T) {
 		}
 		before = text
 	}
-	text, err := process(t, "--config", config, "--out", out, "--resume").CombinedOutput()
+	text, err := benchProcess(t, "--config", config, "--out", out, "--resume").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -150,7 +150,7 @@ func TestSignal(t *testing.T) {
 		t.Skip("no way to send an interrupt to another process")
 	}
 	out := filepath.Join(t.TempDir(), "rows.csv")
-	cmd := process(t, "--kernel", "1,4", "--sizes", "128,136,144,152,160", "--time-budget", "30s", "--out", out)
+	cmd := benchProcess(t, "--kernel", "1,4", "--sizes", "128,136,144,152,160", "--time-budget", "30s", "--out", out)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Start(); err != nil {
@@ -179,7 +179,7 @@ func TestPipe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := process(t, "--kernel", "1,3", "--sizes", "48,64", "--dtype", "float32,int8", "--time-budget", "1ns", "--out", out)
+	cmd := benchProcess(t, "--kernel", "1,3", "--sizes", "48,64", "--dtype", "float32,int8", "--time-budget", "1ns", "--out", out)
 	cmd.Stdout, cmd.Stderr = w, w
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/foreign"
 	"matladder/backend/foreign/library"
+	"matladder/backend/foreign/process"
 	"matladder/backend/foreign/program"
 	"matladder/backend/registry"
 	"matladder/backend/registry/builtin"
@@ -44,15 +45,16 @@ func parseFunction(text string) (function, error) {
 	if len(parts) < 2 || parts[0] == "" || parts[1] == "" {
 		return f, cli.Usagef("--with %s: want FILE:SYMBOL, as in ./my.so:gemm, or NAME=FILE:SYMBOL:OPERANDS", text)
 	}
-	f.file, f.symbol, f.operands = parts[0], parts[1], tile.Float32.String()
+	f.file, f.symbol, f.name = parts[0], parts[1], cmp.Or(f.name, parts[1])
 	if len(parts) == 3 {
 		f.operands = parts[2]
-	}
-	if f.name == "" {
-		f.name = f.symbol
+	} else if !f.isPython() {
+		f.operands = tile.Float32.String()
 	}
 	return f, nil
 }
+
+func (f function) isPython() bool { return filepath.Ext(f.file) == ".py" }
 
 // checkWith refuses functions that cannot be measured whatever the sweep.
 func (f *flags) checkWith() error {
@@ -103,8 +105,11 @@ func (f *flags) guests(ctx context.Context, c harness.Config, dev *device, sweep
 			return list, err
 		}
 		open := f.function
-		if fn.symbol == "" {
+		switch {
+		case fn.symbol == "":
 			open = f.program
+		case fn.isPython():
+			open = f.python
 		}
 		g, err := open(ctx, fn, c, dev, stderr)
 		if err == nil {
@@ -133,6 +138,24 @@ func (f *flags) function(ctx context.Context, fn function, c harness.Config, dev
 	}
 	b, err := library.Open(ctx, foreign.Function{Name: fn.name, Family: c.Family, Asked: asked},
 		library.Library{File: fn.file, Symbol: fn.symbol, Threads: dev.Params.Threads}, dev.Host)
+	if err != nil {
+		return g, err
+	}
+	fmt.Fprintf(stderr, "%s is called as %s\n", fn.file, b.Signature())
+	return guest{b, b.Close}, nil
+}
+
+// python opens a function of a Python file.
+func (f *flags) python(ctx context.Context, fn function, c harness.Config, dev *device, stderr io.Writer) (g guest, err error) {
+	function := foreign.Function{Name: fn.name, Family: c.Family, Any: fn.operands == ""}
+	if function.Any {
+		function.Asked = c.Asked[0]
+		function.Asked.Quant = problem.NoQuant
+	} else if function.Asked, err = askedOf(fn, c); err != nil {
+		return g, err
+	}
+	b, err := process.OpenPython(ctx, function,
+		process.Python{File: fn.file, Function: fn.symbol, Interpreter: f.interpreter, Threads: dev.Params.Threads}, dev.Host)
 	if err != nil {
 		return g, err
 	}

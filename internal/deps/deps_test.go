@@ -97,7 +97,7 @@ harness/tuned: backend configs internal/files internal/yamldoc machine problem t
 harness: stats machine/mesh harness/measure harness/tuned internal/deadline internal/cgroup internal/yamldoc kernels backend backend/seeded check model machine results configs gopkg.in/yaml.v3 model/blocking
 plots/figure: internal/files internal/words gonum.org/v1/plot golang.org/x/image/font
 plots: plots/figure stats results model machine machine/mesh
-cmd/bench: stats backend/timeline internal/cgroup internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tuned harness backend/registry/builtin backend/foreign backend/foreign/library backend/foreign/program problem backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
+cmd/bench: stats backend/timeline internal/cgroup internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tuned harness backend/registry/builtin backend/foreign backend/foreign/library backend/foreign/process backend/foreign/program problem backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
 harness/tune: stats harness/measure backend backend/seeded kernels model machine problem tile harness/tuned model/blocking results
 cmd/tune: stats internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tune harness/tuned harness backend/registry/builtin backend/registry results github.com/spf13/pflag golang.org/x/term model/blocking
 cmd/compare: stats results internal/cli internal/childlog github.com/spf13/pflag

@@ -105,7 +105,7 @@ func (g guest) hello(b *Backend) (string, [][]byte) {
 	return "hello " + g.symbol + " " + b.options.Library.Path, [][]byte{g.text}
 }
 
-func (g guest) supports(_ *Backend, p problem.Problem) error    { return g.Supports(p) }
+func (g guest) supports(_ *Backend, p problem.Problem) error    { return g.Computes(p) }
 func (g guest) variants(_ *Backend, p problem.Problem) []string { return g.Variants(p) }
 func (g guest) products(*Backend) []string                      { return []string{g.Asked.String()} }
 

@@ -68,7 +68,14 @@ func run(b *Backend, p problem.Matmul, variant, fault string) (backend.CheckResu
 }
 
 func runOn(b *Backend, spec backend.InputSpec, variant, fault string) (backend.CheckResult, error) {
-	ctx := context.Background()
+	return runFully(context.Background(), b, spec, variant, fault)
+}
+
+func runSpec(ctx context.Context, b *Backend, spec backend.InputSpec) (backend.CheckResult, error) {
+	return runFully(ctx, b, spec, "", "")
+}
+
+func runFully(ctx context.Context, b *Backend, spec backend.InputSpec, variant, fault string) (backend.CheckResult, error) {
 	made, err := b.Solve(ctx, backend.ProblemSpec{Problem: spec.Problem, Variant: variant})
 	if err != nil {
 		return backend.CheckResult{}, err

@@ -367,6 +367,8 @@ def reason(path, why):
             return f"{os.path.basename(path)} needs the module {package}, which {sys.executable} does not have: {pip(package)}"
     else:
         text = f"{type(why).__name__}: {text}"
+        if isinstance(why, (AttributeError, ImportError)):
+            text += f" ({versions(None)})"
     lines = [f.lineno for f in traceback.extract_tb(why.__traceback__) if f.filename == path]
     return f"{os.path.basename(path)}{f':{lines[-1]}' if lines else ''}: {text}"
 
