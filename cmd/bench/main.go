@@ -90,6 +90,12 @@
 //	--with ./my.so:gemm             void gemm(int64_t m, k, n, const float *a, *b, float *o)
 //	--with fast=./my.so:gemm8:int8  under another name, for operands as of --dtype
 //
+// So does a function of a Python file, on arrays of what the file imports: JAX, PyTorch or
+// NumPy. --python names the interpreter, or else MATLADDER_PYTHON does, an active virtual
+// environment, or python3. docs/any-kernel.md says more.
+//
+//	--with kernel.py:matmul         o = matmul(a, b), whatever operands the sweep has
+//
 // # Where
 //
 // Flag --backend names where kernels run (--backend help lists the names). Those on XLA need a PJRT plugin, which
