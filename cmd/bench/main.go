@@ -90,8 +90,13 @@
 //	--with ./my.so:gemm             void gemm(int64_t m, k, n, const float *a, *b, float *o)
 //	--with fast=./my.so:gemm8:int8  under another name, for operands as of --dtype
 //
-// So does a StableHLO program, on XLA, which is also predicted, as functions of JAX are;
-// docs/any-kernel.md tells more.
+// So does a function of a Python file, on arrays of what the file imports: JAX, PyTorch or
+// NumPy. --python names the interpreter, or else MATLADDER_PYTHON does, an active virtual
+// environment, or python3. docs/any-kernel.md says more.
+//
+//	--with kernel.py:matmul         o = matmul(a, b), whatever operands the sweep has
+//
+// And a StableHLO program, on XLA. Programs and functions of JAX are predicted too.
 //
 //	--with kernel.mlir              measured with --backend cpu, xla-cpu, tpu or gpu
 //	--with kernel.mlir --topology v5e,v6e

@@ -7,8 +7,8 @@ is text, the others are arrays in the machine's byte order.
   hello NAME PATH, then the   ready FUNCTION,FUNCTION,... VERSIONS; NAME is one, or * for all
     text of the file
   problem JSON                ok; {"Function", "In" and "Out": [{"Name", "Dtype", "Shape"}], "Problem"}
-  load, then the inputs       ok; the function was called once
-  run LAUNCHES                ok NANOSECONDS
+  load, then the inputs       ok
+  run LAUNCHES                ok NANOSECONDS; the first run calls the function ahead, untimed
   poison                      ok; the output that there was is full of ones, and gone
   output                      ok, then the outputs
   export PLATFORM             ok LENGTH; what JAX makes of the function for the problem's shapes
@@ -327,11 +327,7 @@ class Runner:
         self.forget()
         for a, data in zip(self.asked["In"], arrays):
             self.inputs.append(self.arrays.array(data, a["Dtype"], a["Shape"]))
-        self.compute = self.arrays.prepare(self.function, self.inputs)
-        out = self.compute()
-        self.arrays.wait(out)
-        self.taken(out)
-        return self.poison(None, None)
+        return "ok", "", []
 
     def taken(self, out):
         """The outputs, which are as they must be, or why they are not."""
@@ -351,6 +347,11 @@ class Runner:
         self.out = outs
 
     def run(self, words, _):
+        if self.compute is None:  # under the time limit of a run: it compiles, or does not return
+            self.compute = self.arrays.prepare(self.function, self.inputs)
+            out = self.compute()
+            self.arrays.wait(out)
+            self.taken(out)
         compute, wait, out = self.compute, self.arrays.wait, None
         begin = time.perf_counter_ns()
         for _ in range(int(words)):
