@@ -1,12 +1,15 @@
 """Exports kernels that other people wrote, unchanged, for TPUs that are not here.
 
-    python export.py FOLDER TOPOLOGY...
+    python export.py FOLDER TOPOLOGY... [PUBLISHED.csv]
 
 writes FOLDER/NAME.TOPOLOGY.mlir, the bytecode of StableHLO, for each of KERNELS and each of
 CHIPS that is named, and prints a line of JSON for each: {"name", "origin", "topology", "shapes",
-"assume", "file" or "refused"}. tools/pallasref has the requirements.
+"assume", "file" or "refused"}. Of a file of published times of tokamax' attention
+(model/testdata/attention_published.csv) it exports each row, on the row's chip, in place of
+KERNELS, and the line has the row as "published". tools/pallasref has the requirements.
 """
 
+import csv
 import json
 import math
 import os
@@ -19,6 +22,8 @@ from jax.extend import backend
 from jax.experimental.pallas.ops.tpu import flash_attention, matmul, paged_attention
 from jax.experimental.pallas.ops.tpu import ragged_paged_attention, splash_attention
 from jax.experimental.pallas.ops.tpu.megablox import gmm
+from tokamax._src.ops.attention import pallas_mosaic_tpu as attention
+from tokamax._src.ops.experimental.tpu.splash_attention import splash_attention_kernel as splash
 
 # What JAX calls a chip, and how many cores a device of it has: kernels ask for their blocks.
 CHIPS = {"v4": ("TPU v4", 2), "v5e": ("TPU v5 lite", 1), "v5p": ("TPU v5", 2), "v6e": ("TPU v6 lite", 1), "v7x": ("TPU7x", 1)}
@@ -155,7 +160,7 @@ def tokamax_layer_norm(x, scale, offset):
     return tokamax.layer_norm(x, scale, offset, implementation="xla")
 
 
-def assumed(name, cores):
+def assumed(name, chip, cores):
     """Trips of loops that data decides, of each core: a grid's steps and two more to fill and
     drain its pipeline. Groups are of 512 rows, sequences of 1024 keys in 64 pages; queries are
     16 of each sequence."""
@@ -170,7 +175,8 @@ def assumed(name, cores):
             "ragged-dot-none.2": 56 * 32 // cores + 2,
         },
         "tokamax_attention": {"splash_mha_fwd_no_residuals.1": 8 * 32 * 33 // 2 // cores + 2},
-        "tokamax_ragged_dot": {"gmm_megablox.1": 32 * 32 * 32 // cores + 2},
+        # Tiles of 128³; on v7x tokamax chooses others, which no argument tells.
+        "tokamax_ragged_dot": {"gmm_megablox.1": 32 * 32 * 32 // cores + 2} if chip != "TPU7x" else {},
     }
     return {loop: str(n) for loop, n in trips.get(name, {}).items()}
 
@@ -186,20 +192,47 @@ def export(f, shapes, topology):
         return jax.export.export(jax.jit(f), platforms=["tpu"], disabled_checks=checks)(*shapes)
 
 
+def published(row):
+    """tokamax' attention as a published row has it, and its shapes."""
+    layouts = [splash.QKVLayout(int(i)) for i in row["layouts"].split()]
+    config = attention.Config(
+        block_q=int(row["rows"]),
+        block_kv=int(row["keys"]),
+        block_kv_compute=int(row["piece"]),
+        q_layout=layouts[0],
+        k_layout=layouts[1],
+        v_layout=layouts[2],
+        use_experimental_scheduler=row["scheduler"] == "1",
+    )
+    shape = array(int(row["batch"]), int(row["length"]), int(row["heads"]), int(row["columns"]))
+    return attention.PallasMosaicTpuFlashAttention(config=config), (shape,) * 3
+
+
+def cases(topologies):
+    for topology in topologies:
+        if topology.endswith(".csv"):
+            with open(topology) as file:
+                for n, row in enumerate(csv.DictReader(file)):
+                    f, shapes = published(row)
+                    yield f"attention_{n}", row["chip"], TOKAMAX, f, shapes, {"published": row}
+        else:
+            for name, (f, origin, shapes) in KERNELS.items():
+                yield name, topology, origin, f, shapes, {"assume": assumed(name, *CHIPS[topology])}
+
+
 def main(folder, *topologies):
     os.makedirs(folder, exist_ok=True)
-    for topology in topologies:
-        for name, (f, origin, shapes) in KERNELS.items():
-            row = {"name": name, "origin": origin, "topology": topology,
-                   "shapes": [f"{s.dtype}{list(s.shape)}" for s in shapes], "assume": assumed(name, CHIPS[topology][1])}
-            try:
-                program = export(f, shapes, topology).mlir_module_serialized
-                row["file"] = os.path.join(folder, f"{name}.{topology}.mlir")
-                with open(row["file"], "wb") as out:
-                    out.write(program)
-            except Exception as why:  # whatever a kernel raises is its row
-                row["refused"] = f"{type(why).__name__}: {why}".splitlines()[0][:300]
-            print(json.dumps(row), flush=True)
+    for name, topology, origin, f, shapes, more in cases(topologies):
+        row = {"name": name, "origin": origin, "topology": topology, "shapes": [f"{s.dtype}{list(s.shape)}" for s in shapes]}
+        row |= more
+        try:
+            program = export(f, shapes, topology).mlir_module_serialized
+            row["file"] = os.path.join(folder, f"{name}.{topology}.mlir")
+            with open(row["file"], "wb") as out:
+                out.write(program)
+        except Exception as why:  # whatever a kernel raises is its row
+            row["refused"] = f"{type(why).__name__}: {why}".splitlines()[0][:300]
+        print(json.dumps(row), flush=True)
 
 
 if __name__ == "__main__":

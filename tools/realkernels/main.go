@@ -4,8 +4,9 @@
 //	python3 -m venv /tmp/real && /tmp/real/bin/pip install -r tools/pallasref/requirements.txt -r tools/pallasref/requirements_tokamax.txt
 //	go run ./cmd/plugin install tpu
 //	go run ./tools/realkernels --python /tmp/real/bin/python > docs/real-kernels.md
+//	go run ./tools/realkernels --python /tmp/real/bin/python --published model/testdata/attention_published.csv
 //
-// export.py beside it has the kernels, their shapes, and what is assumed of loops that data decides.
+// The last holds predictions to published times, row by row. export.py beside it has the kernels, their shapes, and what is assumed of loops that data decides.
 package main
 
 import (
@@ -17,12 +18,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"matladder/backend"
 	"matladder/backend/registry/builtin"
 	"matladder/backend/xla/aot"
 	"matladder/internal/cli"
@@ -47,15 +51,20 @@ type row struct {
 	Shapes                 []string
 	Assume                 map[string]string
 	File, Refused          string
+	Published              map[string]string // of a row of published times
 }
 
 func write(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	python, topologies := "", []string{"v4", "v5e", "v5p", "v6e", "v7x"}
+	python, published, topologies := "", "", []string{"v4", "v5e", "v5p", "v6e", "v7x"}
 	f := cli.NewFlags("realkernels")
 	f.StringVar(&python, "python", "python3", "`PROGRAM` that has jax and tokamax")
 	f.StringSliceVar(&topologies, "topology", topologies, "`CHIPS` joined by commas")
+	f.StringVar(&published, "published", "", "`FILE` of published times of tokamax' attention to hold predictions to")
 	if err := cli.ParseOrHelp(f, args, stdout, "Realkernels predicts kernels that other people wrote.\n\nusage: realkernels [flags]"); err != nil {
 		return err
+	}
+	if published != "" {
+		topologies = []string{published}
 	}
 	folder, err := os.MkdirTemp("", "realkernels-")
 	if err != nil {
@@ -68,30 +77,74 @@ func write(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", python, err)
 	}
-	var names []string
-	cells, about, seen := map[[2]string]string{}, map[string]row{}, map[string]bool{}
-	var accepted, predicted int
-	var notes bytes.Buffer
+	var rows []row
 	for scanner := bufio.NewScanner(bytes.NewReader(lines)); scanner.Scan(); {
 		var r row
 		if err := json.Unmarshal(scanner.Bytes(), &r); err != nil {
 			return fmt.Errorf("export.py: %w", err)
 		}
-		if about[r.Name].Name == "" {
-			names, about[r.Name] = append(names, r.Name), r
-		}
-		cell, reason, err := predict(ctx, r)
+		rows = append(rows, r)
+	}
+	if published != "" {
+		return hold(ctx, rows, stdout)
+	}
+	return page(ctx, rows, topologies, stdout, stderr)
+}
+
+// hold writes predictions beside published times.
+func hold(ctx context.Context, rows []row, stdout io.Writer) error {
+	fmt.Fprintln(stdout, "| chip | batch × length × heads × columns | predicted ms | band | published ms | error |\n|---|---|---|---|---|---|")
+	var errs []float64
+	inside := 0
+	for _, r := range rows {
+		sum, reason, err := predict(ctx, r)
 		if err != nil {
 			return err
 		}
-		if cell != "" {
+		about := fmt.Sprintf("| %s | %s × %s × %s × %s |", r.Topology, r.Published["batch"], r.Published["length"], r.Published["heads"], r.Published["columns"])
+		published, err := strconv.ParseFloat(r.Published["time_ms"], 64)
+		if err != nil {
+			return fmt.Errorf("%s: %w", about, err)
+		}
+		if reason != "" {
+			fmt.Fprintf(stdout, "%s — (%s) | | %.4g | |\n", about, reason, published)
+			continue
+		}
+		ms, low, high := 1e3*sum.Elapsed.Seconds(), 1e3*sum.Low.Seconds(), 1e3*sum.High.Seconds()
+		off := ms/published - 1
+		errs = append(errs, math.Abs(off))
+		if low <= published && published <= high {
+			inside++
+		}
+		fmt.Fprintf(stdout, "%s %.4g | %.4g … %.4g | %.4g | %+.1f %% |\n", about, ms, low, high, published, 100*off)
+	}
+	if slices.Sort(errs); len(errs) > 0 {
+		fmt.Fprintf(stdout, "\nMedian error %.1f %%, largest %.1f %%; %d of %d inside their bands.\n", 100*errs[len(errs)/2], 100*errs[len(errs)-1], inside, len(rows))
+	}
+	return nil
+}
+
+// page writes what is predicted of each kernel for each chip.
+func page(ctx context.Context, rows []row, topologies []string, stdout, stderr io.Writer) error {
+	var names []string
+	cells, about, seen := map[[2]string]string{}, map[string]row{}, map[string]bool{}
+	var accepted, predicted int
+	var notes bytes.Buffer
+	for _, r := range rows {
+		if about[r.Name].Name == "" {
+			names, about[r.Name] = append(names, r.Name), r
+		}
+		sum, reason, err := predict(ctx, r)
+		if err != nil {
+			return err
+		}
+		cell := "—"
+		if reason == "" {
 			predicted++
-		} else {
-			cell = "—"
-			if said := r.Name + reason; !seen[said] {
-				seen[said] = true
-				fmt.Fprintf(&notes, "- %s, %s: %s\n", r.Name, r.Topology, reason)
-			}
+			cell = fmt.Sprintf("%s (%s … %s)", stats.FormatSeconds(sum.Elapsed.Seconds()), stats.FormatSeconds(sum.Low.Seconds()), stats.FormatSeconds(sum.High.Seconds()))
+		} else if said := r.Name + reason; !seen[said] {
+			seen[said] = true
+			fmt.Fprintf(&notes, "- %s, %s: %s\n", r.Name, r.Topology, reason)
 		}
 		if r.Refused == "" && !strings.HasPrefix(reason, refused) {
 			accepted++
@@ -136,14 +189,14 @@ and equal groups, sequences and pages, by the kernel's own grid.
 // refused begins the reason of a program that the compiler does not take.
 const refused = "libtpu: "
 
-// predict returns the cell of a kernel, or why there is none.
-func predict(ctx context.Context, r row) (cell, reason string, err error) {
+// predict predicts a launch of a kernel, or says why not.
+func predict(ctx context.Context, r row) (sum backend.Prediction, reason string, err error) {
 	if r.Refused != "" {
-		return "", "JAX: " + r.Refused, nil
+		return sum, "JAX: " + r.Refused, nil
 	}
 	text, err := os.ReadFile(r.File)
 	if err != nil {
-		return "", "", err
+		return sum, "", err
 	}
 	var texts []string
 	for name, trips := range r.Assume {
@@ -152,27 +205,26 @@ func predict(ctx context.Context, r row) (cell, reason string, err error) {
 	slices.Sort(texts)
 	assume, err := aot.ParseAssumptions(texts)
 	if err != nil {
-		return "", "", err
+		return sum, "", err
 	}
 	b, err := aot.OpenBackend(aot.BackendOptions{Topology: r.Topology, Options: aot.Options{Parallel: 1, Foreign: true, Assume: assume}})
 	if err != nil {
-		return "", "", err
+		return sum, "", err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
 	kernels, err := b.Program(ctx, string(text), false)
 	switch {
 	case ctx.Err() != nil:
-		return "", "", ctx.Err()
+		return sum, "", ctx.Err()
 	case errors.As(err, new(*aot.AssumeError)):
-		return "", err.Error(), nil
+		return sum, err.Error(), nil
 	case err != nil:
-		return "", refused + strings.TrimPrefix(err.Error(), refused), nil
+		return sum, refused + strings.TrimPrefix(err.Error(), refused), nil
 	}
 	for _, k := range kernels {
 		if k.Unsupported != "" {
-			return "", k.Step.Kernel + ": " + k.Unsupported, nil
+			return sum, k.Step.Kernel + ": " + k.Unsupported, nil
 		}
 	}
-	sum := b.Sum(kernels)
-	return fmt.Sprintf("%s (%s … %s)", stats.FormatSeconds(sum.Elapsed.Seconds()), stats.FormatSeconds(sum.Low.Seconds()), stats.FormatSeconds(sum.High.Seconds())), "", nil
+	return b.Sum(kernels), "", nil
 }

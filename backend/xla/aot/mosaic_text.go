@@ -101,7 +101,7 @@ func readMosaic(text string, arrays [][]int64, outputs int, steps, cores int64) 
 			windows = append(windows, []string{"", "", whole})
 		}
 	}
-	if err := m.read(strings.Split(body, "\n"), values); err != nil {
+	if err := m.read(line, body, values); err != nil {
 		return nil, err
 	}
 	if len(windows) == 0 || prefetch+len(windows) != len(arrays) || len(arrays) > len(operands) {
@@ -127,8 +127,10 @@ func readMosaic(text string, arrays [][]int64, outputs int, steps, cores int64) 
 		if r.Index = slices.Repeat([]tile.IndexExpr{tile.Const(0)}, len(r.Array)); len(grid) > 0 {
 			index, err := mosaicTransform(transforms, w[1], grid, len(r.Array))
 			if errors.Is(err, errChosen) {
-				m.chosen = append(m.chosen, r)
-				index = m.another(r)
+				period, known := m.period(transforms, w[1], len(r.Array))
+				if index = m.another(r, period); !known {
+					m.chosen = append(m.chosen, r)
+				}
 			} else if err != nil {
 				return nil, fmt.Errorf("a kernel whose blocks are not understood: %w", err)
 			}
@@ -157,22 +159,204 @@ func (m *mosaicText) size(steps int64) (bound int, err error) {
 	return bound, nil
 }
 
-// another is an index map of r by which each step takes another block than the one before.
-func (m *mosaicText) another(r *tile.Ref) []tile.IndexExpr {
+// step is how many steps come before the one at hand.
+func (m *mosaicText) step() tile.IndexExpr {
+	step := tile.IndexExpr(tile.Const(0))
+	for _, a := range m.program.Grid {
+		step = tile.Plus(tile.Times(step, a.Size), a)
+	}
+	return step
+}
+
+// another is an index map of r by which another block than before is taken every so many steps;
+// always the same one if that is 0.
+func (m *mosaicText) another(r *tile.Ref, period int64) []tile.IndexExpr {
 	index, most, at := slices.Repeat([]tile.IndexExpr{tile.Const(0)}, len(r.Array)), 1, 0
 	for d, n := range r.Array {
 		if blocks := (n + r.Block[d] - 1) / max(1, r.Block[d]); blocks > most {
 			most, at = blocks, d
 		}
 	}
-	if most > 1 {
-		step := tile.IndexExpr(tile.Const(0))
-		for _, a := range m.program.Grid {
-			step = tile.Plus(tile.Times(step, a.Size), a)
-		}
-		index[at] = tile.Mod(step, most)
+	if most > 1 && period > 0 {
+		index[at] = tile.Mod(tile.FloorDiv(m.step(), int(period)), most)
 	}
 	return index
+}
+
+// mostSteps bounds the grids whose steps are computed one by one.
+const mostSteps = 1 << 17
+
+// points calls f for each step of the grid in order, with the scalars that its place leads to.
+func (m *mosaicText) points(head string, scalars []mosaicScalar, f func(map[string]int64) bool) bool {
+	var names []string
+	for i, a := range mosaicNames.FindAllString(head, -1) {
+		if i < len(m.program.Grid) {
+			names = append(names, a)
+		}
+	}
+	if m.program.Steps() > mostSteps || len(names) < len(m.program.Grid) {
+		return false
+	}
+	place := make([]int64, len(names))
+	for range m.program.Steps() {
+		values := map[string]int64{}
+		for i, name := range names {
+			values[name] = place[i]
+		}
+		for _, o := range scalars {
+			o.compute(values)
+		}
+		if !f(values) {
+			return false
+		}
+		for i := len(place) - 1; i >= 0; i-- {
+			if place[i]++; place[i] < int64(m.program.Grid[i].Size) {
+				break
+			}
+			place[i] = 0
+		}
+	}
+	return true
+}
+
+// period is how many steps on average an index map, a function of its own, keeps a block; 0 for
+// all. It is 1 and unknown where data chooses.
+func (m *mosaicText) period(text, name string, rank int) (steps int64, known bool) {
+	_, text, _ = strings.Cut(text, "func.func @"+name+"(")
+	text, returned, _ := strings.Cut(text, "return ")
+	head, text, _ := strings.Cut(text, "\n")
+	returned, _, _ = strings.Cut(returned, " :")
+	index := mosaicNames.FindAllString(returned, -1)
+	var last []int64
+	changes := int64(0)
+	known = len(index) == rank && m.points(head, mosaicScalars(text), func(values map[string]int64) bool {
+		now := make([]int64, rank)
+		for d, v := range index {
+			n, ok := values[v]
+			if !ok {
+				return false
+			}
+			now[d] = n
+		}
+		if last != nil && !slices.Equal(now, last) {
+			changes++
+		}
+		last = now
+		return true
+	})
+	switch {
+	case !known:
+		return 1, false
+	case changes == 0:
+		return 0, true
+	}
+	return max(1, m.program.Steps()/(changes+1)), true
+}
+
+// holds returns a condition that holds in as many steps as the one of a name in the body does.
+func (m *mosaicText) holds(head, name string, scalars []mosaicScalar) (tile.Cond, bool) {
+	times := 0
+	if !m.points(head, scalars, func(values map[string]int64) bool {
+		n, ok := values[name]
+		if n != 0 {
+			times++
+		}
+		return ok
+	}) {
+		return nil, false
+	}
+	return tile.Test(m.step(), tile.LT, tile.Const(times)), true
+}
+
+// mosaicScalar is an operation on integers.
+type mosaicScalar struct {
+	to, op, by string
+	of         []string
+	constant   int64
+}
+
+// mosaicScalars reads the operations on integers among lines of text.
+func mosaicScalars(text string) (all []mosaicScalar) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if c := mosaicConstant.FindStringSubmatch(line); c != nil {
+			n, err := strconv.ParseInt(c[2], 10, 64)
+			if err != nil && c[2] == "true" {
+				n = 1
+			}
+			all = append(all, mosaicScalar{to: c[1], constant: n})
+		} else if a := mosaicAssign.FindStringSubmatch(line); a != nil && strings.HasPrefix(a[2], "arith.") && !strings.Contains(line, "vector<") {
+			all = append(all, mosaicScalar{to: a[1], op: strings.TrimPrefix(a[2], "arith."), by: a[3], of: mosaicNames.FindAllString(line, -1)[1:]})
+		}
+	}
+	return all
+}
+
+// compute puts the value among others, if those that it is made of are there.
+func (o mosaicScalar) compute(values map[string]int64) {
+	v := make([]int64, 3)
+	for i, name := range o.of {
+		n, ok := values[name]
+		if !ok || i == len(v) {
+			return
+		}
+		v[i] = n
+	}
+	x, y := v[0], v[1]
+	truth := func(b bool) {
+		if values[o.to] = 0; b {
+			values[o.to] = 1
+		}
+	}
+	switch o.op {
+	case "":
+		values[o.to] = o.constant
+	case "addi":
+		values[o.to] = x + y
+	case "subi":
+		values[o.to] = x - y
+	case "muli":
+		values[o.to] = x * y
+	case "divsi":
+		if y != 0 {
+			values[o.to] = x / y
+		}
+	case "remsi":
+		if y != 0 {
+			values[o.to] = x % y
+		}
+	case "minsi":
+		values[o.to] = min(x, y)
+	case "maxsi":
+		values[o.to] = max(x, y)
+	case "andi":
+		values[o.to] = x & y
+	case "ori":
+		values[o.to] = x | y
+	case "xori":
+		values[o.to] = x ^ y
+	case "select":
+		if values[o.to] = v[2]; x != 0 {
+			values[o.to] = y
+		}
+	case "extui", "extsi", "trunci", "index_cast":
+		values[o.to] = x
+	case "cmpi":
+		switch o.by {
+		case "eq":
+			truth(x == y)
+		case "ne":
+			truth(x != y)
+		case "slt":
+			truth(x < y)
+		case "sle":
+			truth(x <= y)
+		case "sgt":
+			truth(x > y)
+		case "sge":
+			truth(x >= y)
+		}
+	}
 }
 
 // errChosen says that a step's block depends on more than its place in the grid.
@@ -286,7 +470,8 @@ func evaluate(line string, values map[string]any) {
 }
 
 // read reads the body: what its products are and where they stand.
-func (m *mosaicText) read(lines []string, values map[string]any) error {
+func (m *mosaicText) read(head, body string, values map[string]any) error {
+	scalars := mosaicScalars(body)
 	always := tile.Test(tile.Const(0), tile.EQ, tile.Const(0))
 	type open struct {
 		to   *[]*tile.Stmt
@@ -298,13 +483,17 @@ func (m *mosaicText) read(lines []string, values map[string]any) error {
 		*to = append(*to, s)
 		stack = append(stack, open{&s.Body, cond})
 	}
-	for _, line := range lines {
+	for line := range strings.Lines(body) {
 		line = strings.TrimSpace(line)
 		l := mosaicLoop.FindStringSubmatch(line)
 		switch {
 		case strings.Contains(line, "scf.if %"):
 			_, name, _ := strings.Cut(line, "scf.if ")
-			cond, ok := values[mosaicNames.FindString(name)].(tile.Cond)
+			name = mosaicNames.FindString(name)
+			cond, ok := values[name].(tile.Cond)
+			if !ok {
+				cond, ok = m.holds(head, name, scalars)
+			}
 			if !ok {
 				cond, m.unknown = always, "data decides conditions"
 			}

@@ -335,8 +335,9 @@ func (b *Backend) readAssuming(c *call, k hlo.Kernel, s *schedule.Schedule, text
 	return nil
 }
 
-// mostTrips bounds how often a loop of a kernel of the compiler's runs: a trip with stores fills a
-// register of vectors, of 4096 bytes, with each; any other takes a row, or a number of a list.
+// mostTrips bounds how often a loop of a kernel of the compiler's runs: a trip that copies fills
+// a register of vectors, of 4096 bytes, with each store; any other takes a row, or a number of a
+// list.
 func mostTrips(k hlo.Kernel, stores int) int {
 	var rows, bytes int64
 	for _, a := range append(slices.Clone(k.Arguments), k.Shape.Leaves()...) {
@@ -349,10 +350,13 @@ func mostTrips(k hlo.Kernel, stores int) int {
 		}
 		rows, bytes = max(rows, all/max(1, last)), max(bytes, all*4)
 	}
-	if stores > 0 {
-		return int(rows + bytes/(4096*int64(stores)))
+	switch {
+	case stores >= 8 || stores > 0 && k.Opcode == "copy":
+		rows = 0
+	case stores == 0:
+		bytes = 0
 	}
-	return int(rows)
+	return int(rows + bytes/(4096*int64(max(1, stores))))
 }
 
 // repeat is work that is done over and over.
