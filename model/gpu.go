@@ -30,6 +30,10 @@ type GPUWork struct {
 	RevisedBytes int64 // of output that it loads and stores in every step
 	LeastBytes   int64 // of all inputs and outputs, each once
 
+	// ArithmeticSeconds is what a step takes beside its products, and not at the same time,
+	// on a multiprocessor of its own. It is not known of programs.
+	ArithmeticSeconds float64
+
 	Dots  []GPUDot // of a step
 	Reads GPUReads // nil where that is not known, or of too many blocks
 }
@@ -158,6 +162,7 @@ type GPULayout struct {
 	Group         int    // programs of the second to last axis that go along the last together
 	Threads       int    // of a block
 	SpillBytes    int    // of a thread
+	Resident      int64  // blocks that run at once, of a kernel whose programs stay and go from one to the next; 0 for all that fit
 	Persistent    bool   // whether a block loads for its next place in the grid while it ends the last
 	Specialized   bool   // whether warps of their own load
 	Unit          string // the instructions of its products: GPUFMA, GPUMMA, GPUWGMMA or GPUTCGen05
@@ -244,16 +249,24 @@ func (m GPUModel) On(w GPUWork, d machine.Device, l GPULayout, dtype, precision 
 	if w.Programs < 1 || l.BlocksPerCore < 1 || d.Cores < 1 {
 		return GPUTime{}, errors.New("no blocks to predict")
 	}
-	slots := int64(d.Cores) * int64(l.BlocksPerCore)
+	slots := l.slots(d)
 	bytes := w.memoryBytes(slots, max(1, l.Group), cachedShare*d.LastLevelCacheBytes.Value)
 	return m.on(w, d, l, peak.Value, bytes), nil
+}
+
+// slots is how many blocks run at once.
+func (l GPULayout) slots(d machine.Device) int64 {
+	slots := int64(d.Cores) * int64(l.BlocksPerCore)
+	if l.Resident > 0 {
+		return min(slots, l.Resident)
+	}
+	return slots
 }
 
 // on is On for a device that is known well enough, on which main memory moves so many
 // bytes.
 func (m GPUModel) on(w GPUWork, d machine.Device, l GPULayout, peak float64, bytes int64) GPUTime {
-	cores := int64(d.Cores)
-	slots := cores * int64(l.BlocksPerCore)
+	cores, slots := int64(d.Cores), l.slots(d)
 	rate := m.Rate[l.Unit] * peak / float64(cores)
 	if l.Unit == GPUMMA && hopper(d) {
 		rate = mmaShareOfHopper * peak / float64(cores)
@@ -265,7 +278,7 @@ func (m GPUModel) on(w GPUWork, d machine.Device, l GPULayout, peak float64, byt
 	}
 	step := func(together int64) (seconds float64, limit Limit) {
 		c := float64(together)
-		products := float64(w.FLOPs) / rate
+		products := float64(w.FLOPs)/rate + w.ArithmeticSeconds
 		compute := max(c*products, products+m.StepSeconds)
 		if l.Specialized {
 			compute = c * products

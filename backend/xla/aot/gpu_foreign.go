@@ -55,7 +55,7 @@ func (b *GPUBackend) Foreign(ctx context.Context, k *ttir.Kernel, l ttir.Launch)
 	f.Notes = append(f.Notes, f.Counts.Notes...)
 	if n := f.Counts; n.Blocks > n.Programs { // its programs stay, and go from tile to tile
 		cores := int64(b.device.Cores)
-		f.Layout.BlocksPerCore = min(f.Layout.BlocksPerCore, int((n.Programs+cores-1)/cores))
+		f.Layout.Resident = n.Programs
 		f.Notes = append(f.Notes, "a persistent kernel: the band reaches to loads for the next tile that are free")
 		if n.Programs%cores != 0 {
 			f.Notes = append(f.Notes, fmt.Sprintf("%d programs stay on %d multiprocessors: some have more of them than others", n.Programs, cores))
@@ -65,7 +65,7 @@ func (b *GPUBackend) Foreign(ctx context.Context, k *ttir.Kernel, l ttir.Launch)
 		f.Notes = append(f.Notes, fmt.Sprintf("%d of %d programs were followed: too many to follow all", n.Followed, n.Programs))
 	}
 	f.FLOPs = flopsOf(f.Counts)
-	f.Work = workOf(f.Counts, f.Counts.MaybeBytes)
+	f.Work = b.foreignWork(f.Counts, f.Counts.MaybeBytes)
 	if f.Time, err = b.foreignTime(f.Work, f.Layout, f.Products, f.Precision); err != nil {
 		return f, err
 	}
@@ -75,9 +75,15 @@ func (b *GPUBackend) Foreign(ctx context.Context, k *ttir.Kernel, l ttir.Launch)
 			f.Least, f.Most = min(f.Least, t.Seconds), max(f.Most, t.Seconds)
 		}
 	}
+	if beside := f.Work; beside.ArithmeticSeconds > 0 {
+		beside.ArithmeticSeconds = 0
+		if widen(beside, f.Layout); f.Least < 0.99*f.Time.Seconds {
+			f.Notes = append(f.Notes, "the least has what is computed beside products at the same time as those")
+		}
+	}
 	if n := f.Counts; n.Longest*n.Blocks > n.Steps && n.Steps > 0 && n.Longest > 1 {
 		f.Notes = append(f.Notes, fmt.Sprintf("blocks differ, with %.4g steps as a mean and %d at the most: the band reaches to all as long as that", float64(n.Steps)/float64(n.Blocks), n.Longest))
-		longest := workOf(n, n.MaybeBytes)
+		longest := b.foreignWork(n, n.MaybeBytes)
 		longest.Steps = n.Longest
 		widen(longest, f.Layout)
 	}
@@ -87,7 +93,7 @@ func (b *GPUBackend) Foreign(ctx context.Context, k *ttir.Kernel, l ttir.Launch)
 		widen(f.Work, free)
 	}
 	if f.Counts.MaybeBytes > 0 {
-		widen(workOf(f.Counts, 0), f.Layout)
+		widen(b.foreignWork(f.Counts, 0), f.Layout)
 	}
 	return f, nil
 }
@@ -147,6 +153,17 @@ func flopsOf(n *ttir.Counts) (flops int64) {
 		flops += d.FLOPs()
 	}
 	return flops
+}
+
+// specialLanes are elements of a multiprocessor's special functions in a cycle.
+const specialLanes = 16
+
+// foreignWork is workOf, and what steps compute beside products.
+func (b *GPUBackend) foreignWork(n *ttir.Counts, maybe int64) model.GPUWork {
+	w := workOf(n, maybe)
+	cycles := float64(n.Lanes)/float64(b.gpu.Lanes) + float64(n.Special)/specialLanes
+	w.ArithmeticSeconds = cycles / b.device.ClockHertz.Value / float64(w.Programs*w.Steps)
+	return w
 }
 
 // workOf is the work of the mean block; maybe is how much of what data decide about is moved.

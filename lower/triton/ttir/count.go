@@ -20,7 +20,7 @@ type Launch struct {
 type Counts struct {
 	Programs int64
 	Followed int64 // programs that were run: all, or some that lie evenly
-	Blocks   int64 // tiles of a persistent kernel, else programs
+	Blocks   int64 // tiles of a persistent kernel, else programs; without those that do nothing
 	Steps    int64 // of all blocks
 	Longest  int64 // steps of one block, at the most
 	Dots     []Dot
@@ -31,6 +31,9 @@ type Counts struct {
 	RevisedBytes int64 // loaded in steps of what the block itself has stored
 	OutBytes     int64 // stored; what a block stores again in the same place once
 	MaybeBytes   int64 // of those loaded, what data decide about
+
+	Lanes   int64 // elements that steps compute beside products and addresses
+	Special int64 // of them exponentials, logarithms, quotients and the like
 
 	Reads [][]Read // by block, in order; nil if not all programs were followed
 	Notes []string // what makes the band wide
@@ -118,6 +121,9 @@ func (c *counter) end() {
 		return
 	}
 	c.begun = false
+	if c.steps == 0 && len(c.reads) == 0 && len(c.stored) == 0 {
+		return // no tile was left for it
+	}
 	c.counts.Blocks++
 	c.counts.Steps += c.steps
 	c.counts.Longest = max(c.counts.Longest, c.steps)
@@ -131,7 +137,11 @@ func (c *counter) end() {
 	}
 }
 
-func (c *counter) step() { c.steps++ }
+func (c *counter) step(o *op) {
+	c.steps++
+	c.counts.Lanes += o.lanes
+	c.counts.Special += o.special
+}
 
 func (c *counter) dot(o *op) { c.dots[o]++ }
 
@@ -322,7 +332,7 @@ func (k *Kernel) counted(c *counter, programs, followed int64) *Counts {
 			n.Reads = append(n.Reads, round...)
 		}
 	}
-	for _, into := range []*int64{&n.Blocks, &n.Steps, &n.StepBytes, &n.OnceBytes, &n.RevisedBytes, &n.OutBytes, &n.MaybeBytes} {
+	for _, into := range []*int64{&n.Blocks, &n.Steps, &n.StepBytes, &n.OnceBytes, &n.RevisedBytes, &n.OutBytes, &n.MaybeBytes, &n.Lanes, &n.Special} {
 		*into = scale(*into)
 	}
 	walk(k.body, func(o *op) {

@@ -86,7 +86,43 @@ func (k *Kernel) mark() {
 		o.acts = within([]*op{o}, func(o *op) bool { return o.loads() || o.stores() || o.multiplies() })
 	})
 	k.need()
+	walk(k.body, func(o *op) {
+		if o.step {
+			o.lanes, o.special = k.arithmetic(o.regions[0])
+		}
+	})
 	k.body = k.kept(k.body)
+}
+
+// arithmetic is how many elements a region computes that are no addresses: by operations of
+// every lane, and by the special functions. Loops inside count for themselves; of branches
+// that which computes more.
+func (k *Kernel) arithmetic(ops []*op) (lanes, special int64) {
+	for _, o := range ops {
+		if o.name == "scf.if" {
+			var most [2]int64
+			for _, r := range o.regions {
+				l, s := k.arithmetic(r)
+				most = [2]int64{max(most[0], l), max(most[1], s)}
+			}
+			lanes, special = lanes+most[0], special+most[1]
+			continue
+		}
+		if slices.ContainsFunc(o.results, func(s int) bool { return k.needed[s] }) || len(o.from) == 0 || len(o.to) == 0 || len(o.from[0].dims) == 0 {
+			continue
+		}
+		n := max(o.from[0].elements(), o.to[len(o.to)-1].elements())
+		switch {
+		case o.name == "arith.constant":
+		case strings.HasPrefix(o.name, "math."):
+			special += n
+		case o.name == "arith.divf":
+			lanes, special = lanes+n, special+n
+		case strings.HasPrefix(o.name, "arith."), o.name == "tt.reduce", o.name == "tt.scan", o.name == "tt.fp_to_fp", o.name == "tt.clampf":
+			lanes += n
+		}
+	}
+	return lanes, special
 }
 
 // need finds what addresses, masks, conditions and trips depend on.

@@ -56,6 +56,7 @@ type op struct {
 
 	step, tile, acts bool // see mark
 	cost             int64
+	lanes, special   int64 // of a loop: what an iteration computes beside products, in elements
 	site             int
 }
 
@@ -433,9 +434,23 @@ func (p *parser) generic(o *op, line string) {
 		case strings.HasSuffix(inner, "({"):
 			depth++
 		case strings.HasPrefix(inner, "})"):
-			depth--
+			if depth--; depth == 0 {
+				p.typesOf(o, inner[max(0, lastColon(inner))+3:])
+			}
 		}
 	}
+}
+
+// typesOf reads the types behind an operation.
+func (p *parser) typesOf(o *op, types string) {
+	left, right, arrow := strings.Cut(types, " -> ")
+	if !arrow {
+		if left, right, arrow = strings.Cut(types, " to "); !arrow {
+			right = left
+		}
+	}
+	p.types(&o.from, strings.ReplaceAll(left, " * ", ", "))
+	p.types(&o.to, right)
 }
 
 // simple reads an operation without regions.
@@ -452,14 +467,7 @@ func (p *parser) simple(o *op, line string) {
 	for _, name := range valueText.FindAllString(quotedText.ReplaceAllString(o.text, ""), -1) {
 		o.args = append(o.args, p.known(name))
 	}
-	left, right, arrow := strings.Cut(types, " -> ")
-	if !arrow {
-		if left, right, arrow = strings.Cut(types, " to "); !arrow {
-			right = left
-		}
-	}
-	p.types(&o.from, strings.ReplaceAll(left, " * ", ", "))
-	p.types(&o.to, right)
+	p.typesOf(o, types)
 }
 
 func (p *parser) types(into *[]shaped, list string) {

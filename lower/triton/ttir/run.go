@@ -114,7 +114,7 @@ func (m *machine) loop(o *op) error {
 			m.c.begin(round)
 		}
 		if o.step {
-			m.c.step()
+			m.c.step(o)
 		}
 		m.values[o.blockArg[0]] = num(i)
 		for j, v := range carried {

@@ -70,8 +70,12 @@ func TestCount_Rows(t *testing.T) {
 
 func TestCount_Persistent(t *testing.T) {
 	const m, n, k, bm, bn, bk = 500, 512, 192, 128, 128, 64
-	got, err := count(t, "stays", Launch{Grid: [3]int{6, 1, 1}, Args: map[string]string{"M": "500", "N": "512", "K": "192"}})
-	if err != nil {
+	args := map[string]string{"M": "500", "N": "512", "K": "192"}
+	got, err := count(t, "stays", Launch{Grid: [3]int{20, 1, 1}, Args: args})
+	if err != nil || got.Programs != 20 || got.Blocks != 16 || got.Longest != 3 {
+		t.Fatalf("%v, %+v", err, got)
+	}
+	if got, err = count(t, "stays", Launch{Grid: [3]int{6, 1, 1}, Args: args}); err != nil {
 		t.Fatal(err)
 	}
 	if got.Programs != 6 || got.Blocks != 16 || got.Steps != 16*3 || got.Longest != 3 || got.Dots[0].Times != 16*3 {
