@@ -30,24 +30,41 @@ type GPUWork struct {
 	RevisedBytes int64 // of output that it loads and stores in every step
 	LeastBytes   int64 // of all inputs and outputs, each once
 
-	grid  []*tile.Axis // Parallel
-	loads []gpuLoad
-	dots  []gpuDot
+	// ArithmeticSeconds is what a step takes beside its products, and not at the same time,
+	// on a multiprocessor of its own. It is not known of programs.
+	ArithmeticSeconds float64
+
+	Dots  []GPUDot // of a step
+	Reads GPUReads // nil where that is not known, or of too many blocks
 }
 
-// gpuDot is one product of a step, m×k by k×n.
-type gpuDot struct{ m, n, k, bytesA, bytesB int64 }
+// GPUDot is one product, M×K by K×N, of elements of so many bits.
+type GPUDot struct {
+	M, N, K, BitsA, BitsB int64
+	Times                 float64 // in a step
+}
+
+// GPUReads tells what a block reads of the inputs over all its steps, in the order in
+// which blocks start; group is how they are numbered (GPULayout.Group).
+type GPUReads func(group int, block int64, read func(GPURead))
+
+// GPURead is a part of an input: blocks that read the same read it together.
+type GPURead struct {
+	Input int
+	At    int64 // where it begins, in any unit
+	Bytes int64
+}
 
 // sharedBytes is what a unit reads of shared memory for the product: four warps each
 // read the part of a and b that their part of the output needs, a unit of more than a
 // warp reads b for each of its own rows.
-func (d gpuDot) sharedBytes(unit string) int64 {
-	a, b := d.m*d.k*d.bytesA, d.k*d.n*d.bytesB
+func (d GPUDot) sharedBytes(unit string) int64 {
+	a, b := d.M*d.K*d.BitsA/8, d.K*d.N*d.BitsB/8
 	switch unit {
 	case GPUWGMMA:
-		return a + (d.m+63)/64*b
+		return a + (d.M+63)/64*b
 	case GPUTCGen05:
-		return a + (d.m+127)/128*b
+		return a + (d.M+127)/128*b
 	}
 	return 2*a + 2*b
 }
@@ -55,7 +72,7 @@ func (d gpuDot) sharedBytes(unit string) int64 {
 // gpuLoad is an input: which axes say what a program reads of it, and how much that
 // is over all steps.
 type gpuLoad struct {
-	index []tile.IndexExpr
+	ref   *tile.Ref
 	bytes int64
 }
 
@@ -69,8 +86,8 @@ func GPUWorkOf(p *tile.Program) (GPUWork, error) {
 			at = i + 1
 		}
 	}
-	w.grid = p.Grid[:at]
-	for _, a := range w.grid {
+	grid, loads := p.Grid[:at], []gpuLoad(nil)
+	for _, a := range grid {
 		w.Programs *= int64(a.Size)
 	}
 	for _, a := range p.Grid[at:] {
@@ -99,19 +116,29 @@ func GPUWorkOf(p *tile.Program) (GPUWork, error) {
 		default:
 			w.OnceBytes += block
 		}
-		l := gpuLoad{index: r.Index, bytes: block}
+		l := gpuLoad{ref: r, bytes: block}
 		if moves {
 			l.bytes *= w.Steps
 		}
-		w.loads = append(w.loads, l)
+		loads = append(loads, l)
+	}
+	w.Reads = func(group int, id int64, read func(GPURead)) {
+		env := gpuProgram{grid, ids(grid, group, id)}
+		for i, l := range loads {
+			at := int64(0)
+			for _, x := range l.ref.Index {
+				at = at<<16 + int64(tile.Eval(x, env))
+			}
+			read(GPURead{i, at, l.bytes})
+		}
 	}
 	p.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) {
 		if e.Op == tile.OpDot {
 			a, _ := e.Contracted()
 			o, k := e.Shape, e.Args[0].Shape[a]
-			d := gpuDot{padded(o[0]), padded(o[1]), padded(k), e.Args[0].Dtype.Bytes(8) / 8, e.Args[1].Dtype.Bytes(8) / 8}
-			w.FLOPs += 2 * d.m * d.n * d.k
-			w.dots = append(w.dots, d)
+			d := GPUDot{padded(o[0]), padded(o[1]), padded(k), int64(e.Args[0].Dtype.Bits()), int64(e.Args[1].Dtype.Bits()), 1}
+			w.FLOPs += 2 * d.M * d.N * d.K
+			w.Dots = append(w.Dots, d)
 		}
 	})
 	if w.FLOPs == 0 {
@@ -135,6 +162,7 @@ type GPULayout struct {
 	Group         int    // programs of the second to last axis that go along the last together
 	Threads       int    // of a block
 	SpillBytes    int    // of a thread
+	Resident      int64  // blocks that run at once, of a kernel whose programs stay and go from one to the next; 0 for all that fit
 	Persistent    bool   // whether a block loads for its next place in the grid while it ends the last
 	Specialized   bool   // whether warps of their own load
 	Unit          string // the instructions of its products: GPUFMA, GPUMMA, GPUWGMMA or GPUTCGen05
@@ -221,28 +249,36 @@ func (m GPUModel) On(w GPUWork, d machine.Device, l GPULayout, dtype, precision 
 	if w.Programs < 1 || l.BlocksPerCore < 1 || d.Cores < 1 {
 		return GPUTime{}, errors.New("no blocks to predict")
 	}
-	slots := int64(d.Cores) * int64(l.BlocksPerCore)
+	slots := l.slots(d)
 	bytes := w.memoryBytes(slots, max(1, l.Group), cachedShare*d.LastLevelCacheBytes.Value)
 	return m.on(w, d, l, peak.Value, bytes), nil
+}
+
+// slots is how many blocks run at once.
+func (l GPULayout) slots(d machine.Device) int64 {
+	slots := int64(d.Cores) * int64(l.BlocksPerCore)
+	if l.Resident > 0 {
+		return min(slots, l.Resident)
+	}
+	return slots
 }
 
 // on is On for a device that is known well enough, on which main memory moves so many
 // bytes.
 func (m GPUModel) on(w GPUWork, d machine.Device, l GPULayout, peak float64, bytes int64) GPUTime {
-	cores := int64(d.Cores)
-	slots := cores * int64(l.BlocksPerCore)
+	cores, slots := int64(d.Cores), l.slots(d)
 	rate := m.Rate[l.Unit] * peak / float64(cores)
 	if l.Unit == GPUMMA && hopper(d) {
 		rate = mmaShareOfHopper * peak / float64(cores)
 	}
 	l2 := l2BytesPerClock * d.ClockHertz.Value
 	shared := w.StepBytes
-	for _, dot := range w.dots {
-		shared += dot.sharedBytes(l.Unit)
+	for _, dot := range w.Dots {
+		shared += int64(dot.Times * float64(dot.sharedBytes(l.Unit)))
 	}
 	step := func(together int64) (seconds float64, limit Limit) {
 		c := float64(together)
-		products := float64(w.FLOPs) / rate
+		products := float64(w.FLOPs)/rate + w.ArithmeticSeconds
 		compute := max(c*products, products+m.StepSeconds)
 		if l.Specialized {
 			compute = c * products
@@ -304,41 +340,30 @@ func hopper(d machine.Device) bool {
 // memoryBytes is what main memory moves: every array once if the inputs stay in the
 // L2 cache, else what each wave of blocks reads, once a wave, and the outputs.
 func (w GPUWork) memoryBytes(slots int64, group int, cache float64) int64 {
-	out, in := w.OutBytes*w.Programs, int64(0)
-	for _, l := range w.loads {
-		in += l.bytes
-	}
-	least := w.LeastBytes
+	out, least := w.OutBytes*w.Programs, w.LeastBytes
 	if float64(least-min(out, least)) <= cache || w.Programs <= slots {
 		return least
 	}
 	const most = 1 << 16 // programs to count one by one
-	if w.Programs > most {
+	if w.Programs > most || w.Reads == nil {
 		waves := math.Ceil(float64(w.Programs) / float64(slots))
 		side := math.Sqrt(float64(slots)) // of a square of blocks, which grouping comes near
-		return max(least, int64(waves*side*float64(in))+out)
+		return max(least, int64(waves*side*float64(w.OnceBytes+w.Steps*w.StepBytes))+out)
 	}
 	bytes := out
-	type block struct {
-		load int
-		at   [4]int
-	}
-	seen := map[block]bool{}
+	seen := map[GPURead]int64{}
 	for id := int64(0); id < w.Programs; id++ {
 		if id%slots == 0 {
 			clear(seen)
 		}
-		env := gpuProgram{w.grid, ids(w.grid, group, id)}
-		for i, l := range w.loads {
-			key := block{load: i}
-			for dim, x := range l.index[:min(len(l.index), len(key.at))] {
-				key.at[dim] = tile.Eval(x, env)
+		w.Reads(group, id, func(r GPURead) {
+			n := r.Bytes
+			r.Bytes = 0
+			if n > seen[r] {
+				bytes += n - seen[r]
+				seen[r] = n
 			}
-			if !seen[key] {
-				seen[key] = true
-				bytes += l.bytes
-			}
-		}
+		})
 	}
 	return max(least, bytes)
 }

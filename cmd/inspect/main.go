@@ -100,6 +100,17 @@
 //	inspect model.mlir --topology v5e,v6e,v5p,v7x
 //	inspect model.mlir --topology v6e --as schedule
 //
+// # A kernel of Triton
+//
+// A .ttir file, as Triton leaves it in its cache, is compiled by XLA for GPUs (go run
+// ./cmd/plugin install cuda) and predicted: time, limit, FLOPs, bytes, shared memory, registers,
+// spills. Its grid and its integers are in a JSON file of the same name beside it, which Triton
+// writes without these two ({"num_warps": 8, "num_stages": 3, "grid": [512, 1, 1], "args":
+// {"M": 4096}}), or in --launch, which goes before. What only a run of the kernel tells, is
+// unsupported, with the line.
+//
+//	inspect matmul_kernel.ttir --topology a100,h100 --launch "grid=512x1x1 M=4096 N=4096 K=4096"
+//
 // # What a backend makes of it
 //
 // --as plan prints the plan of the backend that --backend names, cpu if it names none:

@@ -63,9 +63,10 @@ type options struct {
 	steps    int64
 	out      string
 	usage    string
-	program  string // StableHLO of a file; "" for tile programs
-	wrong    error  // what is wrong with a file that is to be StableHLO
-	topology string // of the chip to compile for; "" for the chip's own
+	program  string    // StableHLO of a file; "" for tile programs
+	wrong    error     // what is wrong with a file that is to be StableHLO
+	launched *launched // a kernel of Triton of a file; nil for others
+	topology string    // of the chip to compile for; "" for the chip's own
 	// topologies are those of --as table.
 	topologies []string
 	assume     map[string][]int // trips of loops that data decides
@@ -78,7 +79,7 @@ type options struct {
 
 func parse(args []string) (*options, error) {
 	o := &options{}
-	var sizes, dtype, blocks, chip string
+	var sizes, dtype, blocks, chip, launch string
 	f := cli.NewFlags("inspect")
 	f.StringVar(&sizes, "sizes", "1024", "problem of `SIZE`: a square (1024) or m×k×n (512x1024x2048)")
 	f.StringVar(&dtype, "dtype", "float32", "`DTYPE` of operand a, or operands as bench spells them (bfloat16xint8:per_channel+token:bias+gelu)")
@@ -91,6 +92,7 @@ func parse(args []string) (*options, error) {
 	f.IntVar(&o.threads, "threads", 0, "`THREADS` of this machine for --as plan, asm and timeline; 0 for one a core")
 	f.StringVar(&o.mcpu, "mcpu", "", "`PROCESSOR` that --as asm has llvm-mca model, such as znver4 (default this machine's)")
 	f.Int64Var(&o.steps, "steps", 0, "show the first `N` steps (default as the format allows)")
+	f.StringVar(&launch, "launch", "", "what a kernel of Triton in a file is launched with, `NAME=VALUE …`: grid=512x1x1, its integers by name, num_warps, num_stages")
 	f.StringVar(&o.out, "out", "", "write to `FILE`")
 	var assumptions []string
 	f.StringArrayVar(&assumptions, "assume", nil, "of a program, how often a loop runs that data decides, `NAME=TRIPS`, as the table names it; may be repeated")
@@ -107,11 +109,11 @@ func parse(args []string) (*options, error) {
 	if isFile(f.Arg(0)) {
 		o.fileKind(f, f.Arg(0))
 	}
-	foreign := o.program != "" || o.wrong != nil
+	foreign := o.program != "" || o.wrong != nil || o.launched != nil
 	var err error
 	if o.assume, err = aot.ParseAssumptions(assumptions); err != nil {
 		return o, fmt.Errorf("--assume %w", err)
-	} else if o.assume != nil && !foreign {
+	} else if o.assume != nil && (!foreign || o.launched != nil) {
 		return o, errors.New("--assume is for StableHLO programs, whose loops data may decide")
 	}
 	if o.as == builtin.CPU { // the plan of this machine's backend has that name too
@@ -120,7 +122,11 @@ func parse(args []string) (*options, error) {
 	switch known, ok := formats[o.as]; {
 	case !ok:
 		return o, fmt.Errorf("--as: unknown %q, known are %s", o.as, strings.Join(ways, ", "))
-	case foreign && !slices.Contains(programWays, o.as):
+	case launch != "" && o.launched == nil:
+		return o, fmt.Errorf("--launch is for a kernel of Triton, which %s is not", f.Arg(0))
+	case o.launched != nil && !slices.Contains(tritonWays, o.as):
+		return o, fmt.Errorf("--as: %s is a kernel of Triton, and can be shown as %s", f.Arg(0), strings.Join(tritonWays, ", "))
+	case foreign && o.launched == nil && !slices.Contains(programWays, o.as):
 		return o, fmt.Errorf("--as: %s is no tile program, and can be shown as %s", f.Arg(0), strings.Join(programWays, ", "))
 	case !slices.Contains(known, o.format):
 		return o, fmt.Errorf("--format: --as %s has no %q, only %s", o.as, o.format, strings.Join(known, ", "))
@@ -136,6 +142,15 @@ func parse(args []string) (*options, error) {
 		o.steps = defaultSteps[o.format]
 	case o.steps > 20*defaultSteps["html"] && slices.Contains([]string{"gif", "html", "json"}, o.format):
 		return o, fmt.Errorf("--steps = %d: at most %d in %s", o.steps, 20*defaultSteps["html"], o.format)
+	}
+	if o.launched != nil {
+		if err := o.launched.set(launch); err != nil {
+			return o, err
+		}
+		if err := refuse(f, f.Arg(0)); err != nil {
+			return o, err
+		}
+		return o, o.gpus()
 	}
 	if o.as == "table" {
 		o.topologies = strings.Split(o.where.Topology, ",")

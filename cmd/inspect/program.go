@@ -20,6 +20,7 @@ import (
 	"matladder/internal/cli"
 	"matladder/internal/files"
 	"matladder/kernels"
+	"matladder/machine"
 	"matladder/model/traverse"
 	"matladder/results"
 	"matladder/tile"
@@ -46,7 +47,12 @@ func (o *options) fileKind(f *pflag.FlagSet, path string) {
 	if trimmed := bytes.TrimSpace(text); err == nil && bytes.HasPrefix(trimmed, []byte("{")) || strings.HasSuffix(path, programFile) {
 		return
 	}
-	if o.program, o.wrong = program.Parse(text); err != nil {
+	if strings.HasSuffix(path, tritonFile) || bytes.Contains(text, []byte("tt.func")) && !bytes.Contains(text, []byte("func.func @")) {
+		o.launched, o.wrong = tritonKernel(path, string(text))
+	} else {
+		o.program, o.wrong = program.Parse(text)
+	}
+	if err != nil {
 		o.wrong = err
 	} else if o.wrong != nil {
 		o.wrong = fmt.Errorf("%s: %w", path, o.wrong)
@@ -180,21 +186,27 @@ func (o *options) chipTable(w io.Writer, b *aot.Backend, list []aot.Kernel, sum 
 		return err
 	}
 	fmt.Fprint(w, notes)
-	seconds := sum.Elapsed.Seconds()
 	if unknown > 0 {
 		_, err := fmt.Fprintf(w, "launch: at least %s, %s being unsupported\n\n", stats.FormatSeconds(sum.Low.Seconds()), cli.Plural(unknown, "kernel"))
 		return err
 	}
-	fmt.Fprintf(w, "launch: %s predicted, %s … %s", stats.FormatSeconds(seconds), stats.FormatSeconds(sum.Low.Seconds()), stats.FormatSeconds(sum.High.Seconds()))
-	if uncounted || o.flops == 0 {
-		_, err := fmt.Fprint(w, "\n\n")
-		return err
+	if uncounted {
+		o.flops = 0 // or the rate would be that of a part
 	}
-	rate := float64(o.flops) / seconds
-	unit, divisor := results.RateUnit(rate, unitOf(o.dtype))
-	fmt.Fprintf(w, ", %.4g %s", rate/divisor, unit)
-	if peak, of := b.Peak(o.dtype.String(), o.precision.String()); peak.Known() {
-		fmt.Fprintf(w, ", %.1f %% of the %s peak of %.4g %s", 100*rate/peak.Value, of, peak.Value/divisor, unit)
+	peak, of := b.Peak(o.dtype.String(), o.precision.String())
+	return o.rated(w, sum, peak, of)
+}
+
+// rated writes how long a launch takes, and at what part of a peak it runs.
+func (o *options) rated(w io.Writer, sum backend.Prediction, peak machine.Figure, of string) error {
+	seconds := sum.Elapsed.Seconds()
+	fmt.Fprintf(w, "launch: %s predicted, %s … %s", stats.FormatSeconds(seconds), stats.FormatSeconds(sum.Low.Seconds()), stats.FormatSeconds(sum.High.Seconds()))
+	if rate := float64(o.flops) / seconds; o.flops > 0 {
+		unit, divisor := results.RateUnit(rate, unitOf(o.dtype))
+		fmt.Fprintf(w, ", %.4g %s", rate/divisor, unit)
+		if peak.Known() {
+			fmt.Fprintf(w, ", %.1f %% of the %s peak of %.4g %s", 100*rate/peak.Value, of, peak.Value/divisor, unit)
+		}
 	}
 	_, err := fmt.Fprint(w, "\n\n")
 	return err

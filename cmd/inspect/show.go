@@ -56,6 +56,8 @@ func (o *options) write(ctx context.Context, w io.Writer) error {
 		return o.lowered(w)
 	case o.as == "schedule":
 		return o.schedule(ctx, w)
+	case o.launched != nil:
+		return o.tritonTable(ctx, w)
 	case o.as == "table":
 		return o.table(ctx, w)
 	case o.as == "plan":

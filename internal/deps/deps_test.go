@@ -51,11 +51,12 @@ lower/internal/lowertest: backend backend/backendtest lower/internal/mlir proble
 lower/mosaic: internal/known tile problem lower/internal/mlir
 lower/stablehlo: machine/mesh tile problem lower/internal/mlir
 lower/triton: internal/known tile lower/internal/mlir
+lower/triton/ttir: lower/internal/mlir
 backend/internal/hlo: google.golang.org/protobuf/encoding/protowire
 backend/internal/stage: backend problem tile
 backend/seeded: backend backend/internal/stage check problem tile
 backend/internal/libtpu: backend backend/internal/hlo
-backend/xla/aot: internal/known machine/mesh backend/timeline model backend backend/xla/aot/schedule backend/internal/* machine internal/child internal/files internal/childlog internal/pjrtapi lower/mosaic lower/stablehlo lower/triton plugins problem tile
+backend/xla/aot: internal/known machine/mesh backend/timeline model backend backend/xla/aot/schedule backend/internal/* machine internal/child internal/files internal/childlog internal/pjrtapi lower/mosaic lower/stablehlo lower/triton lower/triton/ttir plugins problem tile
 backend/xla/aot/schedule:
 backend/backendtest: backend backend/seeded tile/interp tile/tiletest kernels kernels/experts kernels/experts/gate kernels/kernelstest problem/problemtest
 internal/dynlib: github.com/ebitengine/purego
@@ -101,7 +102,7 @@ cmd/bench: stats backend/timeline internal/cgroup internal/cli cmd/internal/devi
 harness/tune: stats harness/measure backend backend/seeded kernels model machine problem tile harness/tuned model/blocking results
 cmd/tune: stats internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tune harness/tuned harness backend/registry/builtin backend/registry results github.com/spf13/pflag golang.org/x/term model/blocking
 cmd/compare: stats results internal/cli internal/childlog github.com/spf13/pflag
-cmd/inspect: backend/foreign/program backend/timeline internal/cli cmd/internal/deviceflag internal/files harness backend/xla/aot backend/registry/builtin backend/registry lower/mosaic results model/traverse model machine kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
+cmd/inspect: backend/foreign/program backend/timeline internal/cli cmd/internal/deviceflag internal/files harness backend/xla/aot backend/registry/builtin backend/registry lower/mosaic lower/triton/ttir results model/traverse model machine kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
 cmd/mesh: internal/known internal/cli model model/layer machine/mesh github.com/spf13/pflag
 cmd/peers: stats internal/cli internal/files cmd/internal/sweepflag harness/tuned harness backend/registry/builtin backend/registry backend/foreign/process machine kernels configs results github.com/spf13/pflag
 plots/report: stats plots plots/report/echarts results model/traverse

@@ -1,8 +1,6 @@
 package triton
 
 import (
-	"fmt"
-
 	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
@@ -40,17 +38,11 @@ func (k *Kernel) call(c mlir.Calls) {
 			out[i] = shaped{Elem: "i8", Dims: []int{int(tile.Elements(r.Array) / 2)}}
 		}
 	}
-	made := c.Kernel("__gpu$xla.gpu.triton", "api_version = 4 : i32, backend_config = {"+k.config()+"}",
+	made := c.Kernel(mlir.TritonCall, mlir.TritonConfig(k.Name, k.Body, [3]int{int(k.Programs), 1, 1}, k.Params.Stages, k.Params.Warps),
 		operands, k.layouts(k.operands), out, k.layouts(k.results), k.Name)
 	for i, r := range k.results {
 		c.Arrays[r.Name] = unpacked(c, made[i], r)
 	}
-}
-
-// config is the backend_config of a kernel's custom call.
-func (k *Kernel) config() string {
-	return fmt.Sprintf(`debug = false, grid_x = %d : i32, grid_y = 1 : i32, grid_z = 1 : i32, ir = "%s", name = %q, num_stages = %d : i32, num_warps = %d : i32`,
-		k.Programs, mlir.Escaped(k.Body), k.Name, k.Params.Stages, k.Params.Warps)
 }
 
 // packed is an array as a kernel takes it: int4 as bytes of two.

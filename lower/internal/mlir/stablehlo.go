@@ -167,6 +167,15 @@ func Layout(order ...int) string {
 	return fmt.Sprintf("dense<[%s]> : tensor<%dxindex>", Commas(order...), len(order))
 }
 
+// TritonCall is what XLA calls a kernel of Triton.
+const TritonCall = "__gpu$xla.gpu.triton"
+
+// TritonConfig are the attributes of a call of a kernel of Triton, with its text.
+func TritonConfig(name, text string, grid [3]int, stages, warps int) string {
+	return fmt.Sprintf(`api_version = 4 : i32, backend_config = {debug = false, grid_x = %d : i32, grid_y = %d : i32, grid_z = %d : i32, ir = "%s", name = %q, num_stages = %d : i32, num_warps = %d : i32}`,
+		grid[0], grid[1], grid[2], Escaped(text), name, stages, warps)
+}
+
 // Kernel calls a kernel in another language. Its location gives the kernel's name to the
 // compiled instruction, to dumps and to errors.
 func (c Calls) Kernel(language, attrs string, args []Value, layouts []string, out []Type, outLayouts []string, name string) []Value {

@@ -1,0 +1,65 @@
+package ttir
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"matladder/lower/internal/mlir"
+)
+
+// Module is a StableHLO program that launches the kernel, for XLA's compiler: numbers are
+// constants in it, and arrays are bytes. What the kernel writes comes behind what it reads.
+// Nothing that the program computes means anything: it is to be compiled.
+func (k *Kernel) Module(l Launch, n *Counts) (string, error) {
+	numbers, err := k.Numbers(l)
+	if err != nil {
+		return "", err
+	}
+	written := func(p Param) bool {
+		return slices.ContainsFunc(n.Arrays, func(a Array) bool { return a.Name == p.Name && a.Write })
+	}
+	var head []Param
+	var constants strings.Builder
+	for _, p := range k.Params {
+		if p.Elem != "" {
+			head = append(head, p)
+			continue
+		}
+		v := numbers[p.Name]
+		if p.Type == "i1" {
+			v = map[bool]string{true: "true", false: "false"}[v != "0"]
+			fmt.Fprintf(&constants, "    %%%s = arith.constant %s\n", p.Name, v)
+			continue
+		}
+		fmt.Fprintf(&constants, "    %%%s = arith.constant %s : %s\n", p.Name, v, p.Type)
+	}
+	slices.SortStableFunc(head, func(a, b Param) int {
+		return map[bool]int{true: 1}[written(a)] - map[bool]int{true: 1}[written(b)]
+	})
+	body := fmt.Sprintf("module {\n  tt.func public @%s(%s) attributes {noinline = false} {\n%s%s\n}\n", k.Name,
+		mlir.List(head, func(p Param) string { return "%" + p.Name + ": " + p.Type + p.attrs }), &constants, strings.Join(k.lines, "\n"))
+	var args []mlir.Value
+	var out []mlir.Type
+	for i, p := range head {
+		bytes := int64(16)
+		if at := slices.IndexFunc(n.Arrays, func(a Array) bool { return a.Name == p.Name }); at >= 0 {
+			bytes = max(bytes, (n.Arrays[at].Elements*Bits(p.Elem)+7)/8)
+		}
+		array := mlir.Type{Elem: "i8", Dims: []int{int(bytes)}}
+		if written(p) {
+			out = append(out, array)
+		} else {
+			args = append(args, mlir.Value{Name: fmt.Sprintf("%%in%d", i), Type: array})
+		}
+	}
+	if len(out) == 0 {
+		return "", &UnsupportedError{Reason: "the kernel stores nothing"}
+	}
+	layouts := func(n int) []string { return slices.Repeat([]string{mlir.Layout(0)}, n) }
+	c := mlir.Calls{StableHLO: mlir.NewStableHLO()}
+	return mlir.Module(k.Name, c.Function("public", "main", args, out, func() []mlir.Value {
+		return c.Kernel(mlir.TritonCall, mlir.TritonConfig(k.Name, body, l.Grid, l.Stages, l.Warps),
+			args, layouts(len(args)), out, layouts(len(out)), k.Name)
+	})), nil
+}

@@ -1,0 +1,500 @@
+package ttir
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/bits"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// machine runs what is kept of a kernel for one program after the other.
+type machine struct {
+	k      *Kernel
+	ctx    context.Context
+	args   []value
+	values []value
+	id     [3]int64
+	grid   [3]int64
+	ran    int64 // operations
+	limit  int64
+	inside []*op // loops
+	c      *counter
+}
+
+// unsupported is an error at an operation.
+func unsupported(o *op, format string, args ...any) error {
+	return &UnsupportedError{o.line, fmt.Sprintf(format, args...)}
+}
+
+// program runs one program.
+func (m *machine) program(id int64) (err error) {
+	defer refused(&err)
+	m.id = [3]int64{id % m.grid[0], id / m.grid[0] % m.grid[1], id / m.grid[0] / m.grid[1]}
+	copy(m.values, m.args)
+	m.c.begin(0)
+	_, err = m.run(m.k.body)
+	m.c.end()
+	return err
+}
+
+// run runs a region and returns what it yields.
+func (m *machine) run(ops []*op) ([]int, error) {
+	for _, o := range ops {
+		before := m.ran
+		m.ran += o.cost
+		if m.ran>>12 != before>>12 && m.ctx.Err() != nil {
+			return nil, m.ctx.Err()
+		}
+		if m.ran > m.limit {
+			return nil, unsupported(o, "one program does more than %d operations, which is too long to follow", m.limit)
+		}
+		switch o.name {
+		case "scf.yield":
+			return o.args, nil
+		case "scf.for":
+			if err := m.loop(o); err != nil {
+				return nil, err
+			}
+		case "scf.if":
+			if err := m.branch(o); err != nil {
+				return nil, err
+			}
+		case "tt.dot":
+			m.c.dot(o)
+		case "tt.load", "tt.descriptor_load", "tt.store", "tt.descriptor_store", "tt.descriptor_reduce", "tt.atomic_rmw":
+			if err := m.transfer(o); err != nil {
+				return nil, err
+			}
+			for _, s := range o.results {
+				m.values[s] = fromData(o.line)
+			}
+		default:
+			for _, s := range o.results {
+				m.values[s] = m.value(o)
+			}
+		}
+	}
+	return nil, nil
+}
+
+// why says what a value that is not known came from.
+func (m *machine) why(slot int) string {
+	if at := m.values[slot].from; at > 0 {
+		return fmt.Sprintf("what line %d gives, which only a run tells", at)
+	}
+	return "what only a run tells"
+}
+
+func (m *machine) loop(o *op) error {
+	var bounds [3]int64
+	for i, s := range o.args[:3] {
+		if !m.values[s].uniform() {
+			return unsupported(o, "how often the loop runs depends on %s", m.why(s))
+		}
+		bounds[i] = m.values[s].c
+	}
+	if bounds[2] <= 0 {
+		return unsupported(o, "the step of the loop is %d", bounds[2])
+	}
+	carried := make([]value, len(o.args)-3)
+	for i, s := range o.args[3:] {
+		carried[i] = m.values[s]
+	}
+	m.inside = append(m.inside, o)
+	defer func() { m.inside = m.inside[:len(m.inside)-1] }()
+	for i, round := bounds[0], 0; i < bounds[1]; i, round = i+bounds[2], round+1 {
+		if m.ran++; m.ran > m.limit { // of a body without operations too
+			return unsupported(o, "one program does more than %d operations, which is too long to follow", m.limit)
+		}
+		if o.tile && round > 0 {
+			m.c.begin(round)
+		}
+		if o.step {
+			m.c.step(o)
+		}
+		m.values[o.blockArg[0]] = num(i)
+		for j, v := range carried {
+			m.values[o.blockArg[j+1]] = v
+		}
+		yields, err := m.run(o.regions[0])
+		if err != nil {
+			return err
+		}
+		for j, s := range yields {
+			if j < len(carried) {
+				carried[j] = m.values[s]
+			}
+		}
+	}
+	for i, s := range o.results {
+		if i < len(carried) {
+			m.values[s] = carried[i]
+		}
+	}
+	return nil
+}
+
+func (m *machine) branch(o *op) error {
+	cond := m.values[o.args[0]]
+	if !cond.uniform() {
+		if o.acts {
+			return unsupported(o, "whether this is done depends on %s", m.why(o.args[0]))
+		}
+		for _, s := range o.results {
+			m.values[s] = fromData(o.line)
+		}
+		return nil
+	}
+	region := o.regions[0]
+	if cond.c == 0 {
+		region = o.regions[1]
+	}
+	yields, err := m.run(region)
+	if err != nil {
+		return err
+	}
+	for i, s := range o.results {
+		if i < len(yields) {
+			m.values[s] = m.values[yields[i]]
+		}
+	}
+	return nil
+}
+
+var (
+	startText = regexp.MustCompile(`start = (-?\d+)`)
+	axisText  = regexp.MustCompile(`axis = (\d+)`)
+	orderText = regexp.MustCompile(`order = (?:array<i32: ([\d, ]+)>|\[([\d, ]+)\])`)
+)
+
+// value is the result of an operation that only computes.
+func (m *machine) value(o *op) value {
+	arg := func(i int) value { return m.values[o.args[i]] }
+	var shape []int
+	if len(o.to) > 0 {
+		shape = o.to[len(o.to)-1].dims
+	}
+	switch o.name {
+	case "arith.constant":
+		text := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(o.text), "dense<"), ">")
+		switch text {
+		case "true", "false":
+			return num(int64(len("false") - len(text)))
+		}
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return num(n)
+		}
+	case "tt.get_program_id":
+		return num(m.id[axisOf(o.text)])
+	case "tt.get_num_programs":
+		return num(m.grid[axisOf(o.text)])
+	case "tt.make_range":
+		v := value{kind: number}
+		if found := startText.FindStringSubmatch(o.text); found != nil {
+			v.c, _ = strconv.ParseInt(found[1], 10, 32)
+		}
+		if len(shape) == 1 && shape[0] > 1 {
+			v.dims = []vector{{step: 1}}
+		}
+		return v
+	case "tt.splat", "tt.broadcast", "tt.unsplat", "arith.extsi", "arith.trunci", "arith.index_cast":
+		return arg(0)
+	case "arith.extui":
+		return flat(arg(0))
+	case "tt.expand_dims":
+		if at := axisText.FindStringSubmatch(o.text); at != nil {
+			axis, _ := strconv.Atoi(at[1])
+			return moved(arg(0), len(shape), func(d int) int {
+				if d >= axis {
+					return d + 1
+				}
+				return d
+			})
+		}
+	case "tt.trans":
+		if found := orderText.FindStringSubmatch(o.text); found != nil {
+			order := strings.Split(strings.ReplaceAll(found[1]+found[2], " ", ""), ",")
+			return moved(arg(0), len(shape), func(d int) int { return slices.Index(order, strconv.Itoa(d)) })
+		}
+	case "tt.reshape":
+		if v, ok := reshaped(arg(0), o.from[0].dims, shape); ok && v.kind != mask {
+			return v
+		}
+	case "tt.addptr":
+		p, by := arg(0), arg(1)
+		switch {
+		case p.kind == pointer && by.kind == number:
+			return sum(p, by, 1)
+		case p.kind == pointer:
+			return value{kind: pointer, base: p.base, lost: true, from: by.from}
+		}
+	case "tt.make_tensor_descriptor":
+		if v, ok := m.descriptor(o); ok {
+			return v
+		}
+	case "arith.select":
+		if v, ok := chosen(arg(0), arg(1), arg(2), shape); ok {
+			return v
+		}
+	case "arith.cmpi":
+		predicate, _, _ := strings.Cut(o.text, ",")
+		if f := comparisons[strings.TrimSpace(predicate)]; f != nil {
+			if v, ok := each(arg(0), arg(1), shape, func(a, b int64) (int64, bool) { return truth(f(a, b)), true }); ok {
+				return asMask(v)
+			}
+		}
+	default:
+		if len(o.args) == 2 {
+			if v, ok := binary(o.name, arg(0), arg(1), shape, len(o.to) > 0 && o.to[0].elem == "i1"); ok {
+				return v
+			}
+		}
+	}
+	for _, s := range o.args {
+		if v := m.values[s]; v.kind == unknown && v.from > 0 {
+			return fromData(v.from)
+		}
+	}
+	return fromData(o.line)
+}
+
+func truth(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// axisOf reads x, y, z, or {axis = 0 : i32}.
+func axisOf(text string) int {
+	if at := strings.IndexAny(text, "xyz012"); at >= 0 && !strings.Contains(text, "axis") {
+		return strings.IndexByte("xyz", text[at])
+	}
+	if found := axisText.FindStringSubmatch(text); found != nil {
+		n, _ := strconv.Atoi(found[1])
+		return min(n, 2)
+	}
+	return 0
+}
+
+var comparisons = map[string]func(a, b int64) bool{
+	"eq":  func(a, b int64) bool { return a == b },
+	"ne":  func(a, b int64) bool { return a != b },
+	"slt": func(a, b int64) bool { return a < b },
+	"sle": func(a, b int64) bool { return a <= b },
+	"sgt": func(a, b int64) bool { return a > b },
+	"sge": func(a, b int64) bool { return a >= b },
+	"ult": func(a, b int64) bool { return uint64(a) < uint64(b) },
+	"ule": func(a, b int64) bool { return uint64(a) <= uint64(b) },
+	"ugt": func(a, b int64) bool { return uint64(a) > uint64(b) },
+	"uge": func(a, b int64) bool { return uint64(a) >= uint64(b) },
+}
+
+// integers are operations that are done element by element.
+var integers = map[string]func(a, b int64) (int64, bool){
+	"arith.muli":  func(a, b int64) (int64, bool) { return a * b, true },
+	"arith.divsi": func(a, b int64) (int64, bool) { return quotient(a, b, false) },
+	"arith.divui": func(a, b int64) (int64, bool) { return quotient(a, b, false) },
+	"arith.ceildivsi": func(a, b int64) (int64, bool) {
+		q, ok := quotient(a, b, false)
+		return q + truth(ok && q*b != a && (a < 0) == (b < 0)), ok
+	},
+	"arith.floordivsi": func(a, b int64) (int64, bool) {
+		q, ok := quotient(a, b, false)
+		return q - truth(ok && q*b != a && (a < 0) != (b < 0)), ok
+	},
+	"arith.remsi": func(a, b int64) (int64, bool) { return quotient(a, b, true) },
+	"arith.remui": func(a, b int64) (int64, bool) { return quotient(a, b, true) },
+	"arith.minsi": func(a, b int64) (int64, bool) { return min(a, b), true },
+	"arith.maxsi": func(a, b int64) (int64, bool) { return max(a, b), true },
+	"arith.minui": func(a, b int64) (int64, bool) { return min(a, b), a >= 0 && b >= 0 },
+	"arith.maxui": func(a, b int64) (int64, bool) { return max(a, b), a >= 0 && b >= 0 },
+	"arith.andi":  func(a, b int64) (int64, bool) { return a & b, true },
+	"arith.ori":   func(a, b int64) (int64, bool) { return a | b, true },
+	"arith.xori":  func(a, b int64) (int64, bool) { return a ^ b, true },
+	"arith.shli":  func(a, b int64) (int64, bool) { return a << (b & 63), b >= 0 && b < 63 },
+	"arith.shrsi": func(a, b int64) (int64, bool) { return a >> (b & 63), b >= 0 && b < 63 },
+	"arith.shrui": func(a, b int64) (int64, bool) { return a >> (b & 63), a >= 0 && b >= 0 && b < 63 },
+}
+
+func quotient(a, b int64, rest bool) (int64, bool) {
+	if b == 0 || b == -1 && a == math.MinInt64 {
+		return 0, false
+	}
+	if rest {
+		return a % b, true
+	}
+	return a / b, true
+}
+
+func binary(name string, x, y value, shape []int, conditions bool) (value, bool) {
+	sums := x.kind == number && y.kind == number
+	switch {
+	case name == "arith.addi" && sums && !conditions:
+		return sum(x, y, 1), true
+	case name == "arith.subi" && sums && !conditions:
+		return sum(x, y, -1), true
+	case name == "arith.muli" && sums && x.uniform():
+		return scaled(y, x.c), true
+	case name == "arith.muli" && sums && y.uniform():
+		return scaled(x, y.c), true
+	case name == "arith.andi" && conditions:
+		return both(x, y)
+	}
+	f := integers[name]
+	if f == nil {
+		return value{}, false
+	}
+	v, ok := each(x, y, shape, f)
+	if ok && conditions {
+		v = asMask(v)
+	}
+	return v, ok
+}
+
+// chosen is x where cond holds, else y.
+func chosen(cond, x, y value, shape []int) (value, bool) {
+	if cond.uniform() {
+		if cond.c != 0 {
+			return x, true
+		}
+		return y, true
+	}
+	pick := func(where int64, v value) (value, bool) {
+		return each(cond, v, shape, func(c, a int64) (int64, bool) {
+			if c == where {
+				return a, true
+			}
+			return 0, true
+		})
+	}
+	one, ok := pick(1, x)
+	other, also := pick(0, y)
+	if !ok || !also {
+		return value{}, false
+	}
+	return sum(one, other, 1), true
+}
+
+// descriptor is an array as a kernel describes it: base, sizes, strides.
+func (m *machine) descriptor(o *op) (value, bool) {
+	base := m.values[o.args[0]]
+	if base.kind != pointer || base.dims != nil || base.lost || len(o.args)%2 == 0 {
+		return value{}, false
+	}
+	v := value{kind: descriptor, base: base.base, c: base.c}
+	rank := len(o.args) / 2
+	for i, s := range o.args[1:] {
+		if !m.values[s].uniform() {
+			return value{}, false
+		}
+		if i < rank {
+			v.shape = append(v.shape, m.values[s].c)
+		} else {
+			v.strides = append(v.strides, m.values[s].c)
+		}
+	}
+	return v, true
+}
+
+// transfer counts a load or a store.
+func (m *machine) transfer(o *op) error {
+	at := m.values[o.args[0]]
+	t := move{op: o, base: at.base, step: len(m.inside) > 0 && m.inside[len(m.inside)-1].step}
+	switch at.kind {
+	case pointer:
+		shape := o.from
+		if o.loads() && len(shape) == 0 {
+			shape = o.to
+		}
+		if len(shape) == 0 {
+			return unsupported(o, "%s without a type", o.name)
+		}
+		t.bits = Bits(shape[0].pointee())
+		holds := num(1)
+		if where := 1 + int(truth(o.stores())); len(o.args) > where {
+			holds = m.values[o.args[where]]
+		}
+		if holds.kind == unknown || at.lost {
+			t.maybe, t.lost = holds.kind == unknown, at.lost
+			if t.line = holds.from; at.lost {
+				t.line = at.from
+			}
+			holds = num(1)
+		}
+		if holds.uniform() && holds.c == 0 {
+			return nil
+		}
+		if at.lost {
+			t.elements = shape[0].elements()
+			break
+		}
+		t.low, t.high, t.elements = span(at, flatMask(holds), shape[0].dims)
+	case descriptor:
+		types := append(slices.Clone(o.from), o.to...)
+		box := types[0]
+		t.bits = Bits(box.elem)
+		t.low, t.high, t.elements = at.c, at.c, 1
+		offsets := o.args[1:]
+		if o.stores() {
+			offsets = offsets[:len(offsets)-1]
+		}
+		if len(offsets) != len(at.shape) || len(box.dims) != len(at.shape) {
+			return unsupported(o, "%d offsets into an array of %d dimensions", len(offsets), len(at.shape))
+		}
+		for d, s := range offsets {
+			from := m.values[s]
+			if !from.uniform() {
+				return unsupported(o, "where this is depends on %s", m.why(s))
+			}
+			first, last := max(0, from.c), min(at.shape[d], from.c+int64(box.dims[d]))
+			if last <= first {
+				return nil
+			}
+			t.elements *= last - first
+			t.low += first * at.strides[d]
+			t.high += (last - 1) * at.strides[d]
+		}
+	default:
+		return unsupported(o, "which array this is depends on %s", m.why(o.args[0]))
+	}
+	if t.bits == 0 {
+		return unsupported(o, "a transfer of elements whose size is not known")
+	}
+	if t.elements > 0 {
+		m.c.move(t)
+	}
+	return nil
+}
+
+// flatMask is a mask that holds everywhere as 1.
+func flatMask(v value) value {
+	if v.kind == mask && v.along() == -1 {
+		return num(1)
+	}
+	return v
+}
+
+// Bits is how many bits an element takes in memory, 0 if that is not known.
+func Bits(elem string) int64 {
+	if strings.HasPrefix(elem, "!tt.ptr") {
+		return 64
+	}
+	if elem == "i1" {
+		return 8
+	}
+	rest := strings.TrimLeft(elem, "bfiu")
+	end := 0
+	for end < len(rest) && rest[end] >= '0' && rest[end] <= '9' {
+		end++
+	}
+	n, _ := strconv.ParseInt(rest[:end], 10, 16)
+	if bits.OnesCount64(uint64(n)) != 1 || n > 64 {
+		return 0
+	}
+	return n
+}
