@@ -60,35 +60,6 @@ type op struct {
 	site             int
 }
 
-// shaped is a type: of a scalar without dims.
-type shaped struct {
-	dims []int
-	elem string // what a tensor has; of a pointer !tt.ptr<f16>
-}
-
-func (s shaped) elements() int64 {
-	n := int64(1)
-	for _, d := range s.dims {
-		n *= int64(d)
-	}
-	return n
-}
-
-// pointee is what a pointer points to.
-func (s shaped) pointee() string {
-	inner, ok := strings.CutPrefix(s.elem, "!tt.ptr<")
-	if !ok {
-		return ""
-	}
-	inner, _, _ = strings.Cut(strings.TrimSuffix(inner, ">"), ",") // an address space
-	return inner
-}
-
-const (
-	maxElements = 1 << 20 // of a tensor, as in Triton
-	maxDims     = 8
-)
-
 var (
 	dimText    = regexp.MustCompile(`^(\d+)x`)
 	resultText = regexp.MustCompile(`^(%[\w$.-]+)(?::(\d+))? = (.*)$`)
@@ -100,43 +71,12 @@ var (
 	ifText     = regexp.MustCompile(`^scf\.if (%\S+)(?: -> \((.*)\))? \{$`)
 )
 
-// typeOf reads i32, tensor<16x32xf32> or <128x64xf16>.
-func typeOf(text string) (shaped, bool) {
-	text = strings.TrimSpace(text)
-	inner, tensor := strings.CutPrefix(text, "tensor<")
-	if !tensor {
-		if inner, tensor = strings.CutPrefix(text, "!tt.tensordesc<"); !tensor {
-			inner, tensor = strings.CutPrefix(text, "<")
-		}
-		inner = strings.TrimPrefix(inner, "tensor<")
-	}
-	if !tensor {
-		return shaped{elem: text}, text != ""
-	}
-	var s shaped
-	for inner = strings.TrimSuffix(inner, ">"); ; {
-		m := dimText.FindStringSubmatch(inner)
-		if m == nil {
-			break
-		}
-		n, err := strconv.Atoi(m[1])
-		s.dims = append(s.dims, n)
-		if err != nil || n < 1 || s.elements() > maxElements || len(s.dims) > maxDims {
-			return s, false
-		}
-		inner = inner[len(m[0]):]
-	}
-	if s.elem = inner; strings.Count(s.elem, "<") < strings.Count(s.elem, ">") {
-		s.elem = strings.TrimSuffix(s.elem, ">")
-	}
-	return s, s.elem != ""
-}
-
 // operands are how many operands and types an operation has at least.
 var operands = map[string][2]int{
 	"tt.load": {1, 1}, "tt.store": {2, 1}, "tt.dot": {3, 3}, "tt.descriptor_load": {2, 2}, "tt.descriptor_store": {3, 2}, "tt.descriptor_reduce": {3, 2},
 	"tt.atomic_rmw": {2, 2}, "tt.make_tensor_descriptor": {3, 1}, "tt.addptr": {2, 1}, "tt.splat": {1, 2}, "tt.broadcast": {1, 2}, "tt.expand_dims": {1, 2},
 	"tt.make_range": {0, 1}, "tt.trans": {1, 2}, "tt.reshape": {1, 2}, "arith.select": {3, 1}, "arith.cmpi": {2, 1},
+	"arith.extsi": {1, 2}, "arith.extui": {1, 2}, "arith.trunci": {1, 2}, "arith.index_cast": {1, 2}, "tt.unsplat": {1, 2},
 	"tt.get_program_id": {0, 1}, "tt.get_num_programs": {0, 1},
 }
 
@@ -261,43 +201,6 @@ func (p *parser) next() (string, bool) {
 	return "", false
 }
 
-// withoutLocation takes each loc(…) out of a line.
-func withoutLocation(line string) string {
-	const mark = " loc("
-	var out strings.Builder
-	for {
-		at := strings.Index(line, mark)
-		if at < 0 {
-			break
-		}
-		out.WriteString(line[:at])
-		depth, end := 0, len(line)
-		quoted := false
-		for i := at + len(mark) - 1; i < len(line); i++ {
-			switch c := line[i]; {
-			case c == '"':
-				quoted = !quoted
-			case quoted:
-			case c == '(':
-				depth++
-			case c == ')':
-				if depth--; depth == 0 {
-					end = i + 1
-				}
-			}
-			if end != len(line) {
-				break
-			}
-		}
-		line = line[end:]
-	}
-	if out.Len() == 0 {
-		return line
-	}
-	out.WriteString(line)
-	return out.String()
-}
-
 func (p *parser) define(name string) int {
 	p.slots[name] = p.k.slots
 	p.k.slots++
@@ -383,7 +286,7 @@ func (p *parser) operation(line string) *op {
 	if err := o.refuse(); err != nil {
 		panic(refusal{err})
 	}
-	if least := operands[o.name]; len(o.args) < least[0] || len(o.from)+len(o.to) < least[1] {
+	if least := operands[o.name]; len(o.args) < least[0] || len(o.from)+len(o.to) < least[1] || least[1] > 1 && (len(o.from) < least[1]-1 || len(o.to) == 0) {
 		p.fail("%s: %d operands and %d types, want %d and %d", o.name, len(o.args), len(o.from)+len(o.to), least[0], least[1])
 	}
 	o.site = p.sites
@@ -434,8 +337,9 @@ func (p *parser) generic(o *op, line string) {
 		case strings.HasSuffix(inner, "({"):
 			depth++
 		case strings.HasPrefix(inner, "})"):
-			if depth--; depth == 0 {
-				p.typesOf(o, inner[max(0, lastColon(inner))+3:])
+			depth--
+			if at := lastColon(inner); depth == 0 && at >= 0 {
+				p.typesOf(o, inner[at+3:])
 			}
 		}
 	}
@@ -482,41 +386,4 @@ func (p *parser) types(into *[]shaped, list string) {
 		}
 		*into = append(*into, s)
 	}
-}
-
-// lastColon is where the types begin: behind the last colon outside of braces.
-func lastColon(line string) int {
-	depth := 0
-	for i := len(line) - 1; i > 0; i-- {
-		switch line[i] {
-		case '}':
-			depth++
-		case '{':
-			depth--
-		case ':':
-			if depth == 0 && line[i-1] == ' ' && i+1 < len(line) && line[i+1] == ' ' {
-				return i - 1
-			}
-		}
-	}
-	return -1
-}
-
-// split cuts a list at the commas outside of brackets.
-func split(list string) (parts []string) {
-	depth, start := 0, 0
-	for i := range len(list) {
-		switch c := list[i]; {
-		case strings.IndexByte("<({[", c) >= 0:
-			depth++
-		case strings.IndexByte(">)}]", c) >= 0 && (i == 0 || list[i-1] != '-'):
-			depth--
-		case c == ',' && depth == 0:
-			parts, start = append(parts, strings.TrimSpace(list[start:i])), i+1
-		}
-	}
-	if strings.TrimSpace(list) != "" {
-		parts = append(parts, strings.TrimSpace(list[start:]))
-	}
-	return parts
 }

@@ -145,6 +145,7 @@ func TestCount_Arithmetic(t *testing.T) {
 		"%x = arith.minsi %n, %i : i32\n":                                         2,
 		"%x = arith.shli %n, %i : i32\n":                                          28,
 		"%x = arith.xori %n, %i : i32\n":                                          5,
+		"%x = tt.get_num_programs {axis = 0 : i32} : i32\n":                       3,
 		"%x = tt.get_num_programs x : i32\n":                                      3,
 		"%c = arith.cmpi sgt, %n, %i : i32\n%x = arith.select %c, %i, %n : i32\n": 2,
 		"%c = arith.cmpi eq, %n, %i : i32\n%x = arith.extui %c : i1 to i32\n":     0,
