@@ -1,10 +1,13 @@
 package aot
 
 import (
+	"bytes"
+	"encoding/csv"
 	"errors"
 	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -187,6 +190,25 @@ func TestForeign_Predicted(t *testing.T) {
 			if s := got.Time.Seconds; s < float64(got.FLOPs)/peak || s < float64(got.Work.LeastBytes)/b.device.BandwidthBytesPerSecond.Value || s > 1e-3 || got.Least > s || got.Most < s {
 				t.Errorf("%s on %s: %+v, %g … %g", file, gpu, got.Time, got.Least, got.Most)
 			}
+		}
+	}
+}
+
+// TestForeign_Measured holds the model's part of the band to what an H100 took.
+func TestForeign_Measured(t *testing.T) {
+	text, err := os.ReadFile("../../../tools/realkernels/triton_h100.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil || len(rows) < 25 {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	for _, row := range rows[1:] {
+		predicted, err := strconv.ParseFloat(row[1], 64)
+		measured, other := strconv.ParseFloat(row[2], 64)
+		if ratio := measured / predicted; err != nil || other != nil || ratio < leastOfModel || ratio > mostOfModel {
+			t.Errorf("%s: measured %s s, predicted %s", row[0], row[2], row[1])
 		}
 	}
 }
