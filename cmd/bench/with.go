@@ -169,7 +169,8 @@ func (f *flags) python(ctx context.Context, fn function, c harness.Config, dev *
 	if !dev.Predicts {
 		return guest{b, b.Close}, nil
 	}
-	at.Interpret = true
+	chip := dev.Device()
+	at.Interpret = &chip
 	e := program.NewExported(b, dev.Backend, func(ctx context.Context) (backend.Backend, error) {
 		return process.OpenPython(ctx, function, at, dev.Host)
 	})

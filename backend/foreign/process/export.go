@@ -6,13 +6,13 @@ import (
 	"strconv"
 
 	"matladder/backend"
+	"matladder/machine"
 	"matladder/problem"
 )
 
-// Export returns what JAX makes of a function of a Python file for a problem and a platform
-// that this machine need not have, such as tpu: StableHLO as text. What is no function of
-// JAX arrays is ErrUnsupported.
-func (b *Backend) Export(ctx context.Context, p problem.Problem, platform string) (string, error) {
+// Export returns what JAX makes of a function of a Python file for a problem and a TPU that this
+// machine need not have: StableHLO as text. What is no function of JAX arrays is ErrUnsupported.
+func (b *Backend) Export(ctx context.Context, p problem.Problem, on machine.Device) (string, error) {
 	if err := b.Supports(p); err != nil {
 		return "", fmt.Errorf("%w: %w", err, backend.ErrUnsupported)
 	}
@@ -26,7 +26,7 @@ func (b *Backend) Export(ctx context.Context, p problem.Problem, platform string
 	}
 	length, program := "", []byte(nil)
 	if _, err = process.ask(ctx, request, nil, nil); err == nil {
-		length, err = process.ask(ctx, "export "+platform, nil, nil)
+		length, err = process.ask(ctx, "export "+jaxDevice(on), nil, nil)
 	}
 	if err == nil {
 		n, wrong := strconv.Atoi(length)
@@ -48,3 +48,8 @@ func (b *Backend) Export(ctx context.Context, p problem.Problem, platform string
 
 // longest is how many bytes a program may have.
 const longest = 64 << 20
+
+// jaxDevice is a TPU as the runner is told of it: platform, cores and what JAX calls it.
+func jaxDevice(d machine.Device) string {
+	return fmt.Sprintf("tpu %d %s", max(1, d.Cores), d.Names[0])
+}

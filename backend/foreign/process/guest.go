@@ -36,11 +36,11 @@ const PythonVariable = "MATLADDER_PYTHON"
 
 // Python is where a function of a Python file is.
 type Python struct {
-	File        string // its path
-	Function    string // what it is called there
-	Interpreter string // path or name of python3; if empty, that of PythonVariable, of an active environment, or python3
-	Threads     int    // that it may use; at least 1
-	Interpret   bool   // kernels of Pallas in its interpret mode, which needs no TPU
+	File        string          // its path
+	Function    string          // what it is called there
+	Interpreter string          // path or name of python3; if empty, that of PythonVariable, of an active environment, or python3
+	Threads     int             // that it may use; at least 1
+	Interpret   *machine.Device // kernels of Pallas run in its interpret mode, which needs no TPU, as on this one; nil if not
 }
 
 // loadLimit is how long a file may take to be imported.
@@ -100,15 +100,15 @@ type guest struct {
 	foreign.Function
 	symbol    string
 	text      []byte
-	interpret bool
+	interpret *machine.Device
 }
 
 func (g guest) hello(b *Backend) (string, [][]byte) {
-	word := "hello "
-	if g.interpret {
-		word = "interpret "
+	word, arrays := "hello ", [][]byte{g.text}
+	if g.interpret != nil {
+		word, arrays = "interpret ", append(arrays, []byte(jaxDevice(*g.interpret)))
 	}
-	return word + g.symbol + " " + b.options.Library.Path, [][]byte{g.text}
+	return word + g.symbol + " " + b.options.Library.Path, arrays
 }
 
 func (g guest) supports(_ *Backend, p problem.Problem) error    { return g.Computes(p) }

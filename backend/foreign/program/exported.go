@@ -18,11 +18,8 @@ type Source interface {
 	backend.Plugged
 	Supports(p problem.Problem) error
 	Variants(p problem.Problem) []string
-	Export(ctx context.Context, p problem.Problem, platform string) (string, error)
+	Export(ctx context.Context, p problem.Problem, on machine.Device) (string, error)
 }
-
-// platform is what programs are exported for.
-const platform = "tpu"
 
 // Exported is a function whose programs are predicted, and verified by the function itself.
 type Exported struct {
@@ -87,7 +84,7 @@ func (b *Exported) program(ctx context.Context, p problem.Problem) (string, erro
 	if ok {
 		return program, nil
 	}
-	program, err := b.Export(ctx, p, platform)
+	program, err := b.Export(ctx, p, b.on.Device())
 	if err == nil {
 		b.mu.Lock()
 		b.made[p] = program

@@ -11,15 +11,18 @@ is text, the others are arrays in the machine's byte order.
   run LAUNCHES                ok NANOSECONDS; the first run calls the function ahead, untimed
   poison                      ok; the output that there was is full of ones, and gone
   output                      ok, then the outputs
-  export PLATFORM             ok LENGTH; what JAX makes of the function for the problem's shapes
+  export PLATFORM CORES KIND  ok LENGTH; what JAX makes of the function for the problem's shapes, and
+                              for a device of that kind, as JAX calls it, with so many cores
   exported                    ok, then that program, StableHLO as text
 
-interpret in place of hello has kernels of Pallas run in its interpret mode.
+interpret in place of hello has kernels of Pallas run in its interpret mode, as on the device that
+stands behind the text of the file: PLATFORM CORES KIND.
 
 Any answer may be "failed WHY" or "unsupported WHY". One process computes one problem after
 another, and ends when nobody asks any more.
 """
 
+import contextlib
 import ctypes
 import importlib.util
 import inspect
@@ -49,6 +52,16 @@ class Failed(Exception):
 
 def pip(package):
     return f"{sys.executable} -m pip install {package}"
+
+
+def device(jax, platform, cores, kind):
+    """A context in which JAX says that it has such a device."""
+    sharding = jax.sharding
+    if not hasattr(sharding, "AbstractDevice"):  # before JAX 0.10
+        return contextlib.nullcontext()
+    one = sharding.AbstractDevice(device_kind=kind, num_cores=int(cores), platform=platform)
+    mesh = sharding.AbstractMesh((1,), ("device",), axis_types=(sharding.AxisType.Auto,), abstract_device=one)
+    return sharding.use_abstract_mesh(mesh)
 
 
 class NumPy:
@@ -116,7 +129,7 @@ class JAX(NumPy):
                 raise Unsupported("a Pallas kernel for TPUs does not run on a CPU: --topology v5e,v6e predicts it")
             raise
 
-    def export(self, function, platform, shapes):
+    def export(self, function, platform, cores, kind, shapes):
         from jax import export
         arrays = [self.jax.ShapeDtypeStruct(a["Shape"], self.dtype(a["Dtype"])) for a in shapes]
 
@@ -124,7 +137,8 @@ class JAX(NumPy):
             out = function(*arrays)
             return out() if callable(out) else out
 
-        return str(export.export(self.jax.jit(traced), platforms=[platform])(*arrays).mlir_module())
+        with device(self.jax, platform, cores, kind):  # kernels may ask for it, to choose blocks
+            return str(export.export(self.jax.jit(traced), platforms=[platform])(*arrays).mlir_module())
 
     def jitted(self, function, inputs):
         """The function compiled; None of one that prepares."""
@@ -284,15 +298,23 @@ class Runner:
         return "ready", f"{','.join(names)} {versions(module)}", []
 
     def interpret(self, words, arrays):
+        import jax
         from jax.experimental import pallas
+        from jax.experimental.pallas import tpu
+        with device(jax, *arrays.pop().decode().split(" ", 2)):
+            try:
+                info = tpu.get_tpu_info()
+                tpu.get_tpu_info = lambda: info
+            except (AttributeError, ValueError):
+                pass  # a version of JAX that has none, or not of this device
         call = pallas.pallas_call
         pallas.pallas_call = lambda *args, **named: call(*args, **{**named, "interpret": named.get("interpret") or True})
         return self.hello(words, arrays)
 
-    def export(self, platform, _):
+    def export(self, words, _):
         if not isinstance(self.arrays, JAX):
             raise Unsupported(f"it takes arrays of {self.arrays.name}, and what JAX exports is predicted alone")
-        self.program = self.arrays.export(self.function, platform, self.asked["In"]).encode()
+        self.program = self.arrays.export(self.function, *words.split(" ", 2), self.asked["In"]).encode()
         return "ok", str(len(self.program)), []
 
     def exported(self, _, __):
