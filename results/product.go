@@ -1,6 +1,7 @@
 package results
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -56,8 +57,20 @@ func (r *Record) Product() string {
 // is the kernel and the backend alike.
 func (r *Record) Peer() bool { return r.Kernel != "" && r.Kernel == r.Backend }
 
+// fileHash begins the version of what a file has: a function or a program that somebody wrote.
+var fileHash = regexp.MustCompile(`^[0-9a-f]{8}\b`)
+
+// PeerVersion is what tells a peer from others of its name: its version, or of a function or a
+// program in a file the hash, which the versions behind it in column plugin_version do not change.
+func (r *Record) PeerVersion() string {
+	if hash := fileHash.FindString(r.PluginVersion); hash != "" {
+		return hash
+	}
+	return r.PluginVersion
+}
+
 // PeerName is a peer's name with its version and variant, as tables and pictures
 // show it.
 func (r *Record) PeerName() string {
-	return strings.Join(strings.Fields(r.Kernel+" "+r.PluginVersion+" "+r.Variant), " ")
+	return strings.Join(strings.Fields(r.Kernel+" "+r.PeerVersion()+" "+r.Variant), " ")
 }

@@ -254,7 +254,7 @@ func markOf(e Estimate) string {
 // which version a peer is.
 func kernelName(s *Summary) string {
 	if s.Peer() {
-		return strings.TrimSpace(s.Kernel + " " + s.PluginVersion)
+		return strings.TrimSpace(s.Kernel + " " + s.PeerVersion())
 	}
 	if s.Kernel == results.Baseline && s.Backend != "" && s.Backend != results.Baseline {
 		return s.Kernel + " (" + s.Backend + ")"
