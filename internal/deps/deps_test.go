@@ -133,7 +133,6 @@ internal/childlog:
 internal/thorough:
 kernels/doublingtest: internal/subprocesstest check kernels problem tile
 internal/subprocesstest:
-tools/jaxcheck: kernels problem tile tile/interp
 tools/realkernels: backend backend/registry/builtin backend/xla/aot internal/cli stats
 tools/pallasref: model backend backend/xla/aot backend/xla/aot/schedule internal/cli internal/files internal/childlog kernels lower/mosaic plugins problem tile github.com/spf13/pflag
 tools/gpubars: stats results kernels backend/xla/aot backend/xla/pjrt internal/cli tools/fakegpu github.com/spf13/pflag
