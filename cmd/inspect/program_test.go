@@ -106,6 +106,16 @@ func TestProgram(t *testing.T) {
 	for file, op := range map[string]string{one: `stablehlo.custom_call @nobody_knows(%a) : (tensor<8x128xf32>) ->`, other: `foo.bar %a :`} {
 		put(t, file, "module @m { func.func public @main(%a: tensor<8x128xf32>) -> tensor<8x128xf32> {\n%0 = "+op+" tensor<8x128xf32>\nreturn %0 : tensor<8x128xf32>\n} }\n")
 	}
+	scalars := filepath.Join(t.TempDir(), "scalars.mlir")
+	put(t, scalars, `module @m { func.func public @main(%n: tensor<i32>, %m: tensor<i32>) -> tensor<i32> {
+		%c = stablehlo.constant dense<1> : tensor<i32>
+		%r:2 = stablehlo.while(%i = %c, %x = %m) : tensor<i32>, tensor<i32>
+		cond { %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1> stablehlo.return %p : tensor<i1> }
+		do { %z = stablehlo.multiply %i, %x : tensor<i32> %y = stablehlo.add %i, %x : tensor<i32> stablehlo.return %z, %y : tensor<i32>, tensor<i32> }
+		return %r#1 : tensor<i32> } }`)
+	if code, stdout, stderr := inspect(scalars); code != cli.OK || !strings.Contains(stdout, "does not count from 0 to a number") {
+		t.Errorf("a loop without kernels: exit %d\n%s%s", code, stdout, stderr)
+	}
 	cut := filepath.Join(t.TempDir(), "cut.mlir")
 	text, err := os.ReadFile("testdata/block.mlir")
 	if err != nil {
@@ -136,6 +146,7 @@ func TestProgram_Hostile(t *testing.T) {
 	for name, text := range map[string]string{
 		"empty.mlir": " \n", "junk.mlir": "\x00\xff\x80junk func.func", "words.txt": "no program", "cut.jax": string(jax[:2000]),
 		"dynamic.mlir": "func.func public @main(%a: tensor<?x128xbf16>) {}",
+		"several.mlir": "module attributes {mhlo.num_partitions = 16 : i32, mhlo.num_replicas = 1 : i32} { func.func public @main() {} }",
 	} {
 		put(t, filepath.Join(dir, name), text)
 	}
@@ -146,7 +157,7 @@ func TestProgram_Hostile(t *testing.T) {
 	}
 	for args, want := range map[string]string{
 		"empty.mlir": "the file is empty", "junk.mlir": "neither tile programs", "words.txt": "neither tile programs", "cut.jax": "it is cut short",
-		"dynamic.mlir": "dynamic shapes (tensor<?x128xbf16>)", "huge.mlir": "is longer than 67108864 bytes", "none.mlir": "none.mlir: ", "": "is a folder",
+		"dynamic.mlir": "dynamic shapes (tensor<?x128xbf16>)", "several.mlir": "it is for 16 devices (mhlo.num_partitions)", "huge.mlir": "is longer than 67108864 bytes", "none.mlir": "none.mlir: ", "": "is a folder",
 	} {
 		for _, way := range []string{"table", "counts", "schedule"} {
 			code, stdout, stderr := inspect(filepath.Join(dir, args), "--as", way)

@@ -49,6 +49,9 @@ const bytecode = "ML\xefR"
 // dynamic is a type whose size is not known.
 var dynamic = regexp.MustCompile(`tensor<[^>]*\?[^>]*>`)
 
+// several is what a program over several devices says of itself.
+var several = regexp.MustCompile(`mhlo\.num_(partitions|replicas) = ([2-9]|[1-9]\d+)\b`)
+
 // Parse is the program in the content of a file: text, bytecode, or what jax.export
 // serializes, which has bytecode in it behind its length.
 func Parse(content []byte) (string, error) {
@@ -65,6 +68,9 @@ func Parse(content []byte) (string, error) {
 		return "", errors.New("the file ends inside its MLIR bytecode: it is cut short")
 	case !utf8.Valid(content) || !bytes.Contains(content, []byte("func.func")):
 		return "", errors.New("neither tile programs as JSON nor StableHLO, as text, as MLIR bytecode or as jax.export serializes it")
+	}
+	if n := several.FindSubmatch(content); n != nil {
+		return "", fmt.Errorf("it is for %s devices (mhlo.num_%s), and programs over several are not taken: export it for one", n[2], n[1])
 	}
 	if d := dynamic.Find(content); d != nil {
 		return "", fmt.Errorf("it has dynamic shapes (%s), which XLA's compilers do not take: export it with sizes", d)

@@ -117,7 +117,7 @@ func (b *Backend) predictProgram(ctx context.Context, spec backend.ProblemSpec) 
 // program is Program, and what the program takes and returns.
 func (b *Backend) program(ctx context.Context, text string, options hlo.Options, anew bool) (all []Kernel, s stablehlo.Signature, err error) {
 	var schedules []*schedule.Schedule
-	kind := fmt.Sprintf("program of any kind, with its signature, assuming %v\n", b.compiler.options.Assume)
+	kind := fmt.Sprintf("program of any kind, with signature and loops, assuming %v\n", b.compiler.options.Assume)
 	outcome, err := b.compileAs(ctx, kind, text, options, anew, func(c *Compiled, m *hlo.Module, o *outcome) (err error) {
 		schedules = c.Schedules
 		o.In, o.Out = m.Signature()
@@ -203,6 +203,7 @@ func (b *Backend) calls(m *hlo.Module, schedules []*schedule.Schedule, f *foreig
 	}
 	var calls []call
 	used := map[string]bool{} // names that something is assumed of
+	told := false             // that data decide how often a loop around kernels runs
 	for n, k := range kernels {
 		c := call{At: n, Until: k.Until, Name: k.Name, Products: k.Products, VMEM: vmemOf(k.Config), Ahead: k.Ahead}
 		times, ok := f.Times[k.Name]
@@ -236,7 +237,7 @@ func (b *Backend) calls(m *hlo.Module, schedules []*schedule.Schedule, f *foreig
 			c.Unsupported = "the compiler tells no schedule of this " + k.Opcode
 		}
 		if times == 0 {
-			times, c.Unsupported = 1, f.Loops.Error()
+			times, c.Unsupported, told = 1, f.Loops.Error(), true
 		}
 		if c.Unsupported != "" || c.Ahead {
 			w := model.Work{Steps: 1, Bytes: k.Bytes, FirstBytes: k.Bytes, FLOPs: k.FLOPs}
@@ -250,6 +251,10 @@ func (b *Backend) calls(m *hlo.Module, schedules []*schedule.Schedule, f *foreig
 			c.Least, c.Note = model.Work{Steps: 1}, "in a branch that data decides: the least is without it"
 		}
 		calls = append(calls, c)
+	}
+	if f.Loops != nil && !told { // of one without kernels no instruction says so
+		w := model.Work{Steps: 1}
+		calls = append(calls, call{Name: "loop", Times: 1, At: len(kernels), Likely: w, Least: w, Most: w, Unsupported: f.Loops.Error()})
 	}
 	if len(calls) == 0 {
 		return nil, errors.New("the program runs no kernel")
