@@ -37,6 +37,11 @@ func Choice(name, meaning, byDefault string, words ...string) Param {
 	}}
 }
 
+// Text is a parameter with values of its own, which check refuses where they are wrong.
+func Text(name, values, meaning, byDefault string, check func(string) error) Param {
+	return Param{name, values, meaning, byDefault, check}
+}
+
 // Number is a parameter whose value is a whole number from least to most; math.MaxInt is
 // no upper bound.
 func Number(name, meaning, byDefault string, least, most int) Param {

@@ -53,6 +53,7 @@ func parseFlags(args []string, stdout io.Writer) (*flags, error) {
 	s.String("mesh", "", "spread products over the devices of a `MESH`, such as data=16,model=16: kernel 0 alone, in the ways of the sweep")
 	s.String("precision", "", "`PRECISIONS` of float32 products: default, highest or both")
 	f.where = deviceflag.Define(s, 0)
+	f.where.DefineAssume(s)
 	s.StringArrayVar(&f.with, "with", nil, "measure a `FUNCTION` of a shared library or a Python file beside the kernels: FILE:SYMBOL, or NAME=FILE:SYMBOL:OPERANDS; may be repeated")
 	s.StringVar(&f.interpreter, "python", "", "`PYTHON` that runs Python files of --with; if not given, "+process.PythonVariable+" of the environment, an active virtual environment's, or python3")
 	s.BoolVar(&f.predict, "predict", false, "predict instead of measuring, with --topology")

@@ -94,8 +94,7 @@ func parse(args []string) (*options, error) {
 	f.Int64Var(&o.steps, "steps", 0, "show the first `N` steps (default as the format allows)")
 	f.StringVar(&launch, "launch", "", "what a kernel of Triton in a file is launched with, `NAME=VALUE …`: grid=512x1x1, its integers by name, num_warps, num_stages")
 	f.StringVar(&o.out, "out", "", "write to `FILE`")
-	var assumptions []string
-	f.StringArrayVar(&assumptions, "assume", nil, "of a program, how often a loop runs that data decides, `NAME=TRIPS`, as the table names it; may be repeated")
+	o.where.DefineAssume(f)
 	o.usage = "Usage: go run ./cmd/inspect KERNEL|FILE [flags]\n\nShows what a kernel does before it runs. The manual: go doc ./cmd/inspect\n\n" + f.FlagUsages()
 	if err := cli.Parse(f, args); err != nil {
 		return o, err
@@ -111,7 +110,7 @@ func parse(args []string) (*options, error) {
 	}
 	foreign := o.program != "" || o.wrong != nil || o.launched != nil
 	var err error
-	if o.assume, err = aot.ParseAssumptions(assumptions); err != nil {
+	if o.assume, err = aot.ParseAssumptions(o.where.Assume()); err != nil {
 		return o, fmt.Errorf("--assume %w", err)
 	} else if o.assume != nil && (!foreign || o.launched != nil) {
 		return o, errors.New("--assume is for StableHLO programs, whose loops data may decide")

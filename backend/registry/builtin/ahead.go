@@ -18,18 +18,30 @@ var aheadEntry = registry.Entry{
 	Params: []registry.Param{
 		vmemLimit,
 		registry.Choice("prefetch", "whether an operand of v5 may come to fast memory behind the launch before, as one of XLA's own matmul does", "on", "on", "off"),
+		registry.Text("assume", "NAME=TRIPS, of several joined by commas", "how often a loop of a program runs that data decides (--assume)", "such loops are unsupported", func(text string) error {
+			_, err := aot.ParseAssumptions(strings.Split(text, ","))
+			return err
+		}),
 	},
 	Chips: func() []string { return known.Names(aot.Topologies(), func(t aot.Topology) string { return t.Name }) },
 	Open:  openAhead,
 }
 
 func openAhead(_ context.Context, r registry.Request) (*registry.Device, error) {
-	b, err := aot.OpenBackend(aot.BackendOptions{Topology: r.Chip, Options: aot.Options{Limit: r.Limit}})
+	o := aot.Options{Limit: r.Limit}
+	assumed := r.Params["assume"]
+	if assumed != "" {
+		o.Assume, _ = aot.ParseAssumptions(strings.Split(assumed, ",")) // checked
+	}
+	b, err := aot.OpenBackend(aot.BackendOptions{Topology: r.Chip, Options: o})
 	if err != nil {
 		return nil, err
 	}
 	d := &registry.Device{Backend: b, FastBytes: int64(b.Device().FastDefaultBytes.Value)}
 	d.Params.Prefetch = r.Params["prefetch"] != "off"
+	if assumed != "" {
+		d.Params = d.Params.With("assume", assumed)
+	}
 	if err := recordFlags(d); err != nil {
 		b.Close()
 		return nil, err

@@ -24,7 +24,7 @@ const help = "help"
 // Flags are the flags of a command.
 type Flags struct {
 	Backend, Topology string
-	params            []string
+	params, assume    []string
 	can               registry.Ability // any of which the backend must have
 }
 
@@ -35,6 +35,27 @@ func Define(s *pflag.FlagSet, can registry.Ability) *Flags {
 	s.StringVar(&f.Topology, "topology", "", "`CHIP` to predict for, of bench and inspect several joined by commas ("+strings.Join(registry.Chips(), ", ")+")")
 	s.StringArrayVar(&f.params, "param", nil, "parameter `KEY=VALUE` of the backend; may be repeated; help lists those of --backend")
 	return f
+}
+
+// DefineAssume adds --assume, for commands that predict programs which others wrote.
+func (f *Flags) DefineAssume(s *pflag.FlagSet) {
+	s.StringArrayVar(&f.assume, "assume", nil, "how often a loop of a program runs that data decides, `NAME=TRIPS`, as its row says; may be repeated")
+}
+
+// Assume are the values of --assume.
+func (f *Flags) Assume() []string { return f.assume }
+
+// pairs are the parameters; what is assumed is one.
+func (f *Flags) pairs() (map[string]string, error) {
+	params, err := cli.Pairs("--param", f.params)
+	if len(f.assume) == 0 || err != nil {
+		return params, err
+	}
+	if params == nil {
+		params = map[string]string{}
+	}
+	params["assume"] = strings.Join(f.assume, ",")
+	return params, nil
 }
 
 // Each are flags like f for each chip of a list that --topology joins by commas; f itself
@@ -103,7 +124,7 @@ func (f *Flags) Open(ctx context.Context, r registry.Request) (*registry.Device,
 		return nil, err
 	}
 	r.Chip = f.Topology
-	if r.Params, err = cli.Pairs("--param", f.params); err != nil {
+	if r.Params, err = f.pairs(); err != nil {
 		return nil, err
 	}
 	d, err := e.Start(ctx, r)
@@ -116,7 +137,7 @@ func (f *Flags) Check() error {
 	if err != nil {
 		return err
 	}
-	params, err := cli.Pairs("--param", f.params)
+	params, err := f.pairs()
 	if err != nil {
 		return err
 	}
