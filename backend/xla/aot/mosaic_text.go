@@ -1,7 +1,7 @@
 package aot
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -22,17 +22,16 @@ type mosaicText struct {
 }
 
 var (
-	mosaicBounds     = regexp.MustCompile(`iteration_bounds = array<i64: ([-0-9, ]+)>`)
-	mosaicSemantics  = regexp.MustCompile(`dimension_semantics<(\w+)>`)
-	mosaicPrefetch   = regexp.MustCompile(`scalar_prefetch = (\d+)`)
-	mosaicWindow     = regexp.MustCompile(`\{[^{}]*transform_indices = @([\w.$-]+), window_bounds = array<i64: ([0-9, ]+)>[^{}]*\}`)
-	mosaicArgument   = regexp.MustCompile(`(%\w+): (i32|memref<((?:\w+x)*)(\w+),? ?[^:{]*?>)(?:,|\)| \{|$)`)
-	mosaicAssign     = regexp.MustCompile(`^(%\w+) = ([\w.]+) ?(\w+)?(.*)$`)
-	mosaicNames      = regexp.MustCompile(`%\w+`)
-	mosaicProduct    = regexp.MustCompile(`dot_dimension_numbers<\[([0-9, ]*)\].*: vector<((?:\d+x)+)(\w+)>, vector<((?:\d+x)+)\w+>, vector<((?:\d+x)+)\w+>`)
-	mosaicLoop       = regexp.MustCompile(`^(?:%\w+(?::\d+)? = )?scf\.for (%\w+) = (%\w+) to (%\w+) step (%\w+)`)
-	mosaicConstant   = regexp.MustCompile(`^(%\w+) = arith\.constant (-?\d+|true|false)(?: : .*)?$`)
-	mosaicComparison = map[string]tile.Comparison{"eq": tile.EQ, "ne": tile.NE, "slt": tile.LT, "sle": tile.LE, "sgt": tile.GT, "sge": tile.GE}
+	mosaicBounds    = regexp.MustCompile(`iteration_bounds = array<i64: ([-0-9, ]+)>`)
+	mosaicSemantics = regexp.MustCompile(`dimension_semantics<(\w+)>`)
+	mosaicPrefetch  = regexp.MustCompile(`scalar_prefetch = (\d+)`)
+	mosaicWindow    = regexp.MustCompile(`\{[^{}]*transform_indices = @([\w.$-]+), window_bounds = array<i64: ([0-9, ]+)>[^{}]*\}`)
+	mosaicArgument  = regexp.MustCompile(`(%\w+): (i32|memref<((?:\w+x)*)(\w+),? ?[^:{]*?>)(?:,|\)| \{|$)`)
+	mosaicAssign    = regexp.MustCompile(`^(%\w+) = ([\w.]+) ?(\w+)?(.*)$`)
+	mosaicNames     = regexp.MustCompile(`%\w+`)
+	mosaicProduct   = regexp.MustCompile(`dot_dimension_numbers<\[([0-9, ]*)\].*: vector<((?:\d+x)+)(\w+)>, vector<((?:\d+x)+)\w+>, vector<((?:\d+x)+)\w+>`)
+	mosaicLoop      = regexp.MustCompile(`^(?:%\w+(?::\d+)? = )?scf\.for (%\w+) = (%\w+) to (%\w+) step (%\w+)`)
+	mosaicConstant  = regexp.MustCompile(`^(%\w+) = arith\.constant (-?\d+|true|false)(?: : .*)?$`)
 )
 
 func integers(list, by string) (all []int) {
@@ -56,7 +55,6 @@ func readMosaic(text string, arrays [][]int64, outputs int, steps, cores int64) 
 	line, body, _ := strings.Cut(text[at:], "\n")
 	body, transforms, _ := strings.Cut(body, "\n  }\n")
 	m := &mosaicText{program: &tile.Program{Name: "foreign"}}
-	values := map[string]any{} // tile.IndexExpr, tile.Cond; what is not known is not in it
 	semantics := mosaicSemantics.FindAllStringSubmatch(line, -1)
 	bounds := mosaicBounds.FindStringSubmatch(line)
 	if bounds == nil { // no grid
@@ -81,11 +79,6 @@ func readMosaic(text string, arrays [][]int64, outputs int, steps, cores int64) 
 	if len(arguments) < len(m.program.Grid) {
 		return nil, fmt.Errorf("a kernel whose arguments are not understood")
 	}
-	var grid []any
-	for i, a := range m.program.Grid {
-		values[arguments[i][1]] = tile.IndexExpr(a)
-		grid = append(grid, tile.IndexExpr(a))
-	}
 	prefetch := 0
 	if p := mosaicPrefetch.FindStringSubmatch(line); p != nil {
 		prefetch, _ = strconv.Atoi(p[1])
@@ -101,7 +94,7 @@ func readMosaic(text string, arrays [][]int64, outputs int, steps, cores int64) 
 			windows = append(windows, []string{"", "", whole})
 		}
 	}
-	if err := m.read(line, body, values); err != nil {
+	if err := m.read(line, body); err != nil {
 		return nil, err
 	}
 	if len(windows) == 0 || prefetch+len(windows) != len(arrays) || len(arrays) > len(operands) {
@@ -124,17 +117,11 @@ func readMosaic(text string, arrays [][]int64, outputs int, steps, cores int64) 
 		if len(r.Block) != len(r.Array) {
 			return m, fmt.Errorf("a kernel that copies operands itself")
 		}
-		if r.Index = slices.Repeat([]tile.IndexExpr{tile.Const(0)}, len(r.Array)); len(grid) > 0 {
-			index, err := mosaicTransform(transforms, w[1], grid, len(r.Array))
-			if errors.Is(err, errChosen) {
-				period, known := m.period(transforms, w[1], len(r.Array))
-				if index = m.another(r, period); !known {
-					m.chosen = append(m.chosen, r)
-				}
-			} else if err != nil {
-				return nil, fmt.Errorf("a kernel whose blocks are not understood: %w", err)
+		if r.Index = slices.Repeat([]tile.IndexExpr{tile.Const(0)}, len(r.Array)); len(m.program.Grid) > 0 {
+			period, known := m.period(transforms, w[1], len(r.Array))
+			if r.Index = m.another(r, period); !known {
+				m.chosen = append(m.chosen, r)
 			}
-			r.Index = index
 		}
 		refs = append(refs, r)
 	}
@@ -184,36 +171,123 @@ func (m *mosaicText) another(r *tile.Ref, period int64) []tile.IndexExpr {
 }
 
 // mostSteps bounds the grids whose steps are computed one by one.
-const mostSteps = 1 << 17
+const mostSteps = 1 << 21
 
-// points calls f for each step of the grid in order, with the scalars that its place leads to.
-func (m *mosaicText) points(head string, scalars []mosaicScalar, f func(map[string]int64) bool) bool {
-	var names []string
-	for i, a := range mosaicNames.FindAllString(head, -1) {
-		if i < len(m.program.Grid) {
-			names = append(names, a)
+// mosaicScalars are the integers in a function that its place in the grid decides, in order: each
+// is computed from those before it.
+type mosaicScalars struct {
+	slots     map[string]int // of values by name; first the place in the grid
+	constants map[string]int64
+	all       []mosaicScalar
+}
+
+// mosaicScalar is an operation on integers; its result has the next slot.
+type mosaicScalar struct {
+	op       string
+	of       [3]int
+	constant int64
+}
+
+// scalars reads a function: its first line names the place in the grid.
+func (m *mosaicText) scalars(head, text string) mosaicScalars {
+	s := mosaicScalars{slots: map[string]int{}, constants: map[string]int64{}}
+	for _, name := range mosaicNames.FindAllString(head, -1) {
+		if len(s.slots) < len(m.program.Grid) {
+			s.slots[name] = len(s.slots)
 		}
 	}
-	if m.program.Steps() > mostSteps || len(names) < len(m.program.Grid) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		o := mosaicScalar{}
+		to := ""
+		if c := mosaicConstant.FindStringSubmatch(line); c != nil {
+			n, err := strconv.ParseInt(c[2], 10, 64)
+			if err != nil && c[2] == "true" {
+				n = 1
+			}
+			to, o.constant, s.constants[c[1]] = c[1], n, n
+		} else if a := mosaicAssign.FindStringSubmatch(line); a != nil && strings.HasPrefix(a[2], "arith.") && !strings.Contains(line, "vector<") {
+			to, o.op = a[1], strings.TrimPrefix(a[2], "arith.")
+			if o.op == "cmpi" {
+				o.op = a[3]
+			}
+			of := mosaicNames.FindAllString(line, -1)[1:]
+			for i, name := range of {
+				slot, known := s.slots[name]
+				if !known || i == len(o.of) {
+					to = ""
+					break
+				}
+				o.of[i] = slot
+			}
+			if _, known := mosaicOperations[o.op]; !known || len(of) == 0 {
+				to = ""
+			}
+		}
+		if to != "" {
+			s.slots[to] = len(m.program.Grid) + len(s.all)
+			s.all = append(s.all, o)
+		}
+	}
+	return s
+}
+
+func truth(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// mosaicOperations are those on integers, by their names without dialect; of a comparison by how
+// it compares.
+var mosaicOperations = map[string]func(x, y, z int64) int64{
+	"addi":   func(x, y, _ int64) int64 { return x + y },
+	"subi":   func(x, y, _ int64) int64 { return x - y },
+	"muli":   func(x, y, _ int64) int64 { return x * y },
+	"divsi":  func(x, y, _ int64) int64 { return x / cmp.Or(y, 1) },
+	"remsi":  func(x, y, _ int64) int64 { return x % cmp.Or(y, 1) },
+	"minsi":  func(x, y, _ int64) int64 { return min(x, y) },
+	"maxsi":  func(x, y, _ int64) int64 { return max(x, y) },
+	"andi":   func(x, y, _ int64) int64 { return x & y },
+	"ori":    func(x, y, _ int64) int64 { return x | y },
+	"xori":   func(x, y, _ int64) int64 { return x ^ y },
+	"eq":     func(x, y, _ int64) int64 { return truth(x == y) },
+	"ne":     func(x, y, _ int64) int64 { return truth(x != y) },
+	"slt":    func(x, y, _ int64) int64 { return truth(x < y) },
+	"sle":    func(x, y, _ int64) int64 { return truth(x <= y) },
+	"sgt":    func(x, y, _ int64) int64 { return truth(x > y) },
+	"sge":    func(x, y, _ int64) int64 { return truth(x >= y) },
+	"select": func(x, y, z int64) int64 { return y*truth(x != 0) + z*truth(x == 0) },
+	"extui":  func(x, _, _ int64) int64 { return x }, "extsi": func(x, _, _ int64) int64 { return x },
+	"trunci": func(x, _, _ int64) int64 { return x }, "index_cast": func(x, _, _ int64) int64 { return x },
+}
+
+// points calls f for each step of the grid in order, with the scalars that its place leads to by
+// slot; false if the grid has too many.
+func (m *mosaicText) points(s mosaicScalars, f func(values []int64)) bool {
+	if m.program.Steps() > mostSteps {
 		return false
 	}
-	place := make([]int64, len(names))
+	axes := len(m.program.Grid)
+	values := make([]int64, axes+len(s.all))
+	operations := make([]func(x, y, z int64) int64, len(s.all))
+	for i, o := range s.all {
+		operations[i] = mosaicOperations[o.op] // nil of a constant
+	}
 	for range m.program.Steps() {
-		values := map[string]int64{}
-		for i, name := range names {
-			values[name] = place[i]
+		for i := range s.all {
+			o := &s.all[i]
+			if values[axes+i] = o.constant; operations[i] != nil {
+				values[axes+i] = operations[i](values[o.of[0]], values[o.of[1]], values[o.of[2]])
+			}
 		}
-		for _, o := range scalars {
-			o.compute(values)
-		}
-		if !f(values) {
-			return false
-		}
-		for i := len(place) - 1; i >= 0; i-- {
-			if place[i]++; place[i] < int64(m.program.Grid[i].Size) {
+		f(values)
+		for i := axes - 1; i >= 0; i-- {
+			if values[i]++; values[i] < int64(m.program.Grid[i].Size) {
 				break
 			}
-			place[i] = 0
+			values[i] = 0
 		}
 	}
 	return true
@@ -226,141 +300,46 @@ func (m *mosaicText) period(text, name string, rank int) (steps int64, known boo
 	text, returned, _ := strings.Cut(text, "return ")
 	head, text, _ := strings.Cut(text, "\n")
 	returned, _, _ = strings.Cut(returned, " :")
-	index := mosaicNames.FindAllString(returned, -1)
-	var last []int64
-	changes := int64(0)
-	known = len(index) == rank && m.points(head, mosaicScalars(text), func(values map[string]int64) bool {
-		now := make([]int64, rank)
-		for d, v := range index {
-			n, ok := values[v]
-			if !ok {
-				return false
-			}
-			now[d] = n
+	scalars := m.scalars(head, text)
+	var slots []int
+	for _, v := range mosaicNames.FindAllString(returned, -1) {
+		if slot, ok := scalars.slots[v]; ok {
+			slots = append(slots, slot)
 		}
-		if last != nil && !slices.Equal(now, last) {
+	}
+	last := make([]int64, len(slots))
+	changes := int64(-1) // the first block is none
+	if len(slots) != rank || !m.points(scalars, func(values []int64) {
+		changed := changes < 0
+		for d, slot := range slots {
+			changed = changed || values[slot] != last[d]
+			last[d] = values[slot]
+		}
+		if changed {
 			changes++
 		}
-		last = now
-		return true
-	})
-	switch {
-	case !known:
+	}) {
 		return 1, false
-	case changes == 0:
+	}
+	if changes == 0 {
 		return 0, true
 	}
 	return max(1, m.program.Steps()/(changes+1)), true
 }
 
 // holds returns a condition that holds in as many steps as the one of a name in the body does.
-func (m *mosaicText) holds(head, name string, scalars []mosaicScalar) (tile.Cond, bool) {
+func (m *mosaicText) holds(s mosaicScalars, name string) (tile.Cond, bool) {
 	times := 0
-	if !m.points(head, scalars, func(values map[string]int64) bool {
-		n, ok := values[name]
-		if n != 0 {
+	slot, known := s.slots[name]
+	if !known || !m.points(s, func(values []int64) {
+		if values[slot] != 0 {
 			times++
 		}
-		return ok
 	}) {
 		return nil, false
 	}
 	return tile.Test(m.step(), tile.LT, tile.Const(times)), true
 }
-
-// mosaicScalar is an operation on integers.
-type mosaicScalar struct {
-	to, op, by string
-	of         []string
-	constant   int64
-}
-
-// mosaicScalars reads the operations on integers among lines of text.
-func mosaicScalars(text string) (all []mosaicScalar) {
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if c := mosaicConstant.FindStringSubmatch(line); c != nil {
-			n, err := strconv.ParseInt(c[2], 10, 64)
-			if err != nil && c[2] == "true" {
-				n = 1
-			}
-			all = append(all, mosaicScalar{to: c[1], constant: n})
-		} else if a := mosaicAssign.FindStringSubmatch(line); a != nil && strings.HasPrefix(a[2], "arith.") && !strings.Contains(line, "vector<") {
-			all = append(all, mosaicScalar{to: a[1], op: strings.TrimPrefix(a[2], "arith."), by: a[3], of: mosaicNames.FindAllString(line, -1)[1:]})
-		}
-	}
-	return all
-}
-
-// compute puts the value among others, if those that it is made of are there.
-func (o mosaicScalar) compute(values map[string]int64) {
-	v := make([]int64, 3)
-	for i, name := range o.of {
-		n, ok := values[name]
-		if !ok || i == len(v) {
-			return
-		}
-		v[i] = n
-	}
-	x, y := v[0], v[1]
-	truth := func(b bool) {
-		if values[o.to] = 0; b {
-			values[o.to] = 1
-		}
-	}
-	switch o.op {
-	case "":
-		values[o.to] = o.constant
-	case "addi":
-		values[o.to] = x + y
-	case "subi":
-		values[o.to] = x - y
-	case "muli":
-		values[o.to] = x * y
-	case "divsi":
-		if y != 0 {
-			values[o.to] = x / y
-		}
-	case "remsi":
-		if y != 0 {
-			values[o.to] = x % y
-		}
-	case "minsi":
-		values[o.to] = min(x, y)
-	case "maxsi":
-		values[o.to] = max(x, y)
-	case "andi":
-		values[o.to] = x & y
-	case "ori":
-		values[o.to] = x | y
-	case "xori":
-		values[o.to] = x ^ y
-	case "select":
-		if values[o.to] = v[2]; x != 0 {
-			values[o.to] = y
-		}
-	case "extui", "extsi", "trunci", "index_cast":
-		values[o.to] = x
-	case "cmpi":
-		switch o.by {
-		case "eq":
-			truth(x == y)
-		case "ne":
-			truth(x != y)
-		case "slt":
-			truth(x < y)
-		case "sle":
-			truth(x <= y)
-		case "sgt":
-			truth(x > y)
-		case "sge":
-			truth(x >= y)
-		}
-	}
-}
-
-// errChosen says that a step's block depends on more than its place in the grid.
-var errChosen = errors.New("data chooses them")
 
 // mosaicDtype is a dtype of MLIR as it is called here.
 func mosaicDtype(s string) string {
@@ -376,102 +355,9 @@ func mosaicDtype(s string) string {
 	return s
 }
 
-// mosaicTransform is the index map of an operand, a function of its own.
-func mosaicTransform(text, name string, grid []any, rank int) ([]tile.IndexExpr, error) {
-	_, text, ok := strings.Cut(text, "func.func @"+name+"(")
-	head, text, _ := strings.Cut(text, "\n")
-	if !ok {
-		return nil, fmt.Errorf("there is no map %s", name)
-	}
-	values := map[string]any{}
-	for i, a := range mosaicNames.FindAllString(head, -1) {
-		if i < len(grid) {
-			values[a] = grid[i]
-		}
-	}
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if rest, ok := strings.CutPrefix(line, "return "); ok {
-			var index []tile.IndexExpr
-			for _, v := range mosaicNames.FindAllString(rest, -1) {
-				x, ok := values[v].(tile.IndexExpr)
-				if !ok {
-					return nil, errChosen
-				}
-				index = append(index, x)
-			}
-			if len(index) == rank {
-				return index, nil
-			}
-			break
-		}
-		evaluate(line, values)
-	}
-	return nil, fmt.Errorf("map %s is not one of %d dimensions", name, rank)
-}
-
-// evaluate takes in what a line of text assigns, if it is an integer or a condition that follows
-// from the grid.
-func evaluate(line string, values map[string]any) {
-	if c := mosaicConstant.FindStringSubmatch(line); c != nil {
-		if n, err := strconv.Atoi(c[2]); err == nil {
-			values[c[1]] = tile.IndexExpr(tile.Const(n))
-		} else {
-			values[c[1]] = tile.All(tile.Test(tile.Const(0), tile.EQ, tile.Const(map[string]int{"true": 0, "false": 1}[c[2]])))
-		}
-		return
-	}
-	a := mosaicAssign.FindStringSubmatch(line)
-	if a == nil {
-		return
-	}
-	of := mosaicNames.FindAllString(line, -1)[1:]
-	var x, y tile.IndexExpr
-	var p, q tile.Cond
-	if len(of) > 0 {
-		x, _ = values[of[0]].(tile.IndexExpr)
-		p, _ = values[of[0]].(tile.Cond)
-	}
-	if len(of) > 1 {
-		y, _ = values[of[1]].(tile.IndexExpr)
-		q, _ = values[of[1]].(tile.Cond)
-	}
-	by, fixed := y.(tile.Const)
-	op := strings.TrimPrefix(a[2], "arith.")
-	switch {
-	case (op == "extui" || op == "index_cast" || op == "trunci" || op == "extsi") && len(of) == 1 && values[of[0]] != nil:
-		values[a[1]] = values[of[0]]
-	case op == "cmpi" && p != nil && fixed && by == 0 && a[3] == "ne":
-		values[a[1]] = p
-	case op == "cmpi" && x != nil && y != nil && len(of) == 2:
-		if c, ok := mosaicComparison[a[3]]; ok {
-			values[a[1]] = tile.Test(x, c, y)
-		}
-	case op == "andi" && p != nil && q != nil:
-		values[a[1]] = tile.All(p, q)
-	case op == "ori" && p != nil && q != nil:
-		values[a[1]] = tile.Any(p, q)
-	case x == nil || y == nil || len(of) != 2:
-	case op == "addi":
-		values[a[1]] = tile.Plus(x, y)
-	case op == "subi" && fixed:
-		values[a[1]] = tile.Plus(x, -by)
-	case op == "muli" && fixed:
-		values[a[1]] = tile.Times(x, int(by))
-	case op == "minsi":
-		values[a[1]] = tile.AtMost(x, y)
-	case op == "maxsi":
-		values[a[1]] = tile.AtLeast(x, y)
-	case (op == "divsi" || op == "floordivsi") && fixed && by > 0:
-		values[a[1]] = tile.FloorDiv(x, int(by))
-	case op == "remsi" && fixed && by > 0:
-		values[a[1]] = tile.Mod(x, int(by))
-	}
-}
-
 // read reads the body: what its products are and where they stand.
-func (m *mosaicText) read(head, body string, values map[string]any) error {
-	scalars := mosaicScalars(body)
+func (m *mosaicText) read(head, body string) error {
+	scalars := m.scalars(head, body)
 	always := tile.Test(tile.Const(0), tile.EQ, tile.Const(0))
 	type open struct {
 		to   *[]*tile.Stmt
@@ -490,22 +376,18 @@ func (m *mosaicText) read(head, body string, values map[string]any) error {
 		case strings.Contains(line, "scf.if %"):
 			_, name, _ := strings.Cut(line, "scf.if ")
 			name = mosaicNames.FindString(name)
-			cond, ok := values[name].(tile.Cond)
-			if !ok {
-				cond, ok = m.holds(head, name, scalars)
-			}
+			cond, ok := m.holds(scalars, name)
 			if !ok {
 				cond, m.unknown = always, "data decides conditions"
 			}
 			begin(&tile.Stmt{Kind: tile.When, Cond: cond}, cond)
 		case l != nil:
 			s := &tile.Stmt{Kind: tile.Loop, Axis: &tile.Axis{Name: l[1], Size: 1, Loop: true}}
-			from, a := values[l[2]].(tile.Const)
-			to, b := values[l[3]].(tile.Const)
-			by, c := values[l[4]].(tile.Const)
+			from, a := scalars.constants[l[2]]
+			to, b := scalars.constants[l[3]]
+			by, c := scalars.constants[l[4]]
 			if a && b && c && by > 0 && to > from {
 				s.Axis.Size = int((to - from + by - 1) / by)
-				values[l[1]] = tile.Plus(tile.Times(s.Axis, int(by)), from)
 			} else {
 				m.unknown = "data decide how often a loop runs"
 			}
@@ -525,7 +407,6 @@ func (m *mosaicText) read(head, body string, values map[string]any) error {
 				stack = stack[:len(stack)-1]
 			}
 		case line != "" && line != "return" && !strings.HasPrefix(line, "scf.yield"):
-			evaluate(line, values)
 			s := &tile.Stmt{Kind: tile.Store, Value: &tile.Expr{Op: tile.OpConst}}
 			if p := mosaicProduct.FindStringSubmatch(line); p != nil && strings.Contains(line, "tpu.matmul") {
 				left, out := integers(p[2], "x"), integers(p[5], "x")
