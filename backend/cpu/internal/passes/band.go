@@ -7,8 +7,8 @@ import (
 	"matladder/tile"
 )
 
-// bandOf finds scratch of which steps that go through rows in strips need see a band of
-// columns alone; nil if there is none:
+// bandOf finds scratch of which steps in strips of rows need only a band of columns. It returns
+// nil if there is none:
 //
 //	s = select(row ≥ column, dot(q, k), -inf)   beyond the diagonal one number
 //	m = max(m, row_max(s))                      of which the largest element needs one
@@ -74,8 +74,8 @@ func (x *bander) joins(i int) bool {
 	return true
 }
 
-// passing reports whether r is scratch of floats that carries values through steps alone:
-// what else reads it, other steps have made before.
+// passing reports whether float scratch r carries values between these steps alone. Another
+// step may read r only after another step has stored it.
 func (x *bander) passing(r *tile.Ref) bool {
 	if r.Kind != tile.Scratch || r.Dtype != tile.Float32 && r.Dtype != tile.BFloat16 || len(r.Shape()) != 2 || slices.Contains(x.plan.Program.Copied(), r) {
 		return false
@@ -108,8 +108,8 @@ func (x *bander) passing(r *tile.Ref) bool {
 	return ok
 }
 
-// meet is what refs of the band step i adds elements of. It has no band any more if the step
-// needs all of them.
+// meet returns the refs of the band whose elements step i adds up. It drops the band if the
+// step needs every column.
 func (x *bander) meet(i int) (adds []int) {
 	s := x.steps[i]
 	ok := true

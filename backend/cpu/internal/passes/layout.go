@@ -12,8 +12,8 @@ const (
 	chunkWords      = 1024
 	tilesChunkWords = 64 << 10
 
-	// A b that as few rows of a meet costs as much to read as to multiply. Chunks
-	// this deep are wide, and read along rows, which processors prefetch.
+	// Where at most tilesThinRows rows of a meet b, to read b takes as long as to multiply.
+	// Chunks this deep are wide, and read along rows, which processors prefetch.
 	tilesThinWords = 128
 	tilesThinRows  = 64
 )
@@ -125,9 +125,8 @@ func sideOf(p *plan.Plan, e *tile.Expr, number int, arg *tile.Expr) (side, error
 	return s, nil
 }
 
-// sameContraction reports whether the valid extents of two blocks along the
-// contraction are equal in every program, or need not be: of scratch as much is
-// multiplied as the other one has.
+// sameContraction reports whether both blocks have equal valid extents along k in every
+// program. Scratch always passes: the other operand says how much is multiplied.
 func sameContraction(a *plan.Matrix, aRows bool, b *plan.Matrix, bRows bool) bool {
 	if a.Kind == tile.Scratch || b.Kind == tile.Scratch {
 		return true

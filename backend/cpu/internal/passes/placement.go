@@ -77,8 +77,8 @@ func OwnBytes(all int64, workers, operands int) int64 {
 	return all / int64(workers) / int64(max(1, operands))
 }
 
-// storedRows finds the operands of which one step needs the rows that it stores, and none
-// needs others.
+// storedRows marks each A that one product alone uses, in a step that stores part of its rows:
+// workers pack only the rows that they store.
 func storedRows(p *plan.Plan) {
 	users := make([]int, len(p.Operands))
 	part := make([]bool, len(p.Operands))
@@ -180,8 +180,8 @@ func extent(p *plan.Plan, r *plan.Matrix, s tile.Semantics) int {
 	return n
 }
 
-// followEachOther reports whether arbitrary axes change r's block along one dimension of
-// the array, behind which there is one block.
+// followEachOther reports whether arbitrary axes move r's block along one dimension of the
+// array. All later dimensions hold a single block.
 func followEachOther(p *plan.Plan, r *plan.Matrix) bool {
 	moves := false
 	for d, x := range r.Index {

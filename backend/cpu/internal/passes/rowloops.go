@@ -59,8 +59,8 @@ func alongRows(s *plan.Step) bool {
 	return s.Kind == plan.StepRowLoop || s.Kind == plan.StepCompute && len(s.Dots) == 0
 }
 
-// sameRows reports whether row r of what t computes needs, of what s does ahead of
-// it, row r alone, and s nothing that t computes.
+// sameRows reports whether s, and t behind it, can go along rows together: row r of t reads of s
+// row r alone, and s reads nothing that t computes.
 func sameRows(s, t *plan.Step) bool {
 	if s.Kind == plan.StepRowLoop {
 		for _, x := range s.Body {

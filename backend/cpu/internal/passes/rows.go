@@ -7,8 +7,8 @@ import (
 )
 
 // readRows decides which a is not packed: one whose rows register tiles read as they lie
-// in memory. Then no worker waits for another's packing if each has columns of b of
-// its own, which it packs itself, so that the grid is gone through by columns.
+// in memory. The grid then goes by columns: each worker packs its own columns of b, and waits
+// for nobody.
 func readRows(p *plan.Plan) error {
 	columns := true // all products read a where it lies
 	for i, o := range p.Operands {

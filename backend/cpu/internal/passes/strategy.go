@@ -10,9 +10,9 @@ import (
 )
 
 // options lists what there is for the B of a product, which so many rows of A meet in all,
-// the cheapest first. There are none where B is asked for in one way, where it is widened,
-// or where so many rows meet it that packing it is no matter: then it is packed, or read
-// by the rules of widened elements. Nor where nothing is measured.
+// the cheapest first. There are none where the caller has fixed the way, B is widened, so many
+// rows meet it that packing costs little beside them, or nothing is measured. Fixed rules then
+// decide how B is read.
 func options(p *plan.Plan, e *tile.Expr, a, b side, rows int) []plan.Option {
 	same := a.Dtype == a.factor && b.Dtype == b.factor && plan.Multiplied(a.factor) == a.factor && a.factor == b.factor
 	if p.Machine.Figures == nil || p.Machine.Choices.B != gemm.ReadByRule || !same || rows > gemm.MostRead {
