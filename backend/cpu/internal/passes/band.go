@@ -147,8 +147,8 @@ func (x *bander) meet(i int) (adds []int) {
 	return adds
 }
 
-// multiplies reports whether product d, whose a may be of the band, may contract part of its
-// columns: it then is one of floats, of all that there is to contract, with panels.
+// multiplies reports whether product d may skip the columns of a that lie outside the band: it
+// multiplies floats, contracts all that there is, and has panels.
 func (x *bander) multiplies(d *plan.Dot) bool {
 	a, b := x.plan.Operands[d.A], x.plan.Operands[d.B]
 	r := &x.plan.Refs[b.Ref]
@@ -162,7 +162,7 @@ func (x *bander) multiplies(d *plan.Dot) bool {
 	return r.Kind == tile.In && !r.Main && (r.Dtype == tile.Float32 || r.Dtype == tile.BFloat16)
 }
 
-// follows reports whether each row of e has one number wherever those of the band have.
+// follows reports whether e has one number along a row wherever the refs of the band do.
 func (x *bander) follows(e *tile.Expr) bool {
 	switch {
 	case e.Op == tile.OpConst, e.Op == tile.OpLoad && x.band.Of[x.plan.Number(e.Ref)], plan.OneColumn(e) && !x.reads(e):

@@ -15,7 +15,7 @@ const (
 	tilesBytes      = 1 << 20   // tempBytes of tiles: all of a product is in L2 when it is written
 	chunkBytes      = 4 << 20   // of b packed chunk by chunk
 	partBytes       = 256 << 10 // of the product of a group's rows, before they are stored: b is packed in pieces for all of them, or read from L2
-	deepBytes       = 2 << 20   // of b packed with all of k: of 1 to 8 MiB as fast as any, and by 3 % than one beyond L3
+	deepBytes       = 2 << 20   // of b packed with all of k: 1 to 8 MiB are as fast as any, and 3 % faster than what exceeds L3
 	deepPanels      = 8         // of b packed with all of k, if they take more than that: rows of memory are read along them
 	tilesPieceBytes = 512 << 10 // of b packed chunk by chunk for tiles: it stays in L2
 )

@@ -19,8 +19,7 @@ func fuse(p *plan.Plan) error {
 	return err
 }
 
-// unconditional puts what a condition that holds in every program is for in its
-// place.
+// unconditional replaces each condition that holds in every program by the steps inside it.
 func unconditional(steps []*plan.Step) []*plan.Step {
 	var out []*plan.Step
 	for _, s := range steps {

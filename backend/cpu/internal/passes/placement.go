@@ -137,8 +137,8 @@ func ofBatch(p *plan.Plan, r *plan.Matrix) bool {
 	return !p.Ordered && p.Machine.Workers > 1 && extent(p, r, tile.Parallel) >= p.Machine.Workers
 }
 
-// reused reports whether several programs see the same block of r: surely where there are
-// more programs than blocks.
+// reused reports whether several programs see one block of r. They do where there are more
+// programs than blocks.
 func reused(p *plan.Plan, r *plan.Matrix) bool {
 	programs := 1
 	for _, a := range p.Program.Grid {
@@ -153,8 +153,8 @@ func reused(p *plan.Plan, r *plan.Matrix) bool {
 // window is how many blocks of r the programs of one task see.
 func window(p *plan.Plan, r *plan.Matrix) int { return extent(p, r, tile.Arbitrary) }
 
-// ownWindow is window, or how many blocks a table can name if those are fewer: what a
-// worker keeps for itself has a slot by the number of its block.
+// ownWindow is window, or the number of blocks that a table can name if that is smaller: a
+// worker keeps what is its own by the number of the block.
 func ownWindow(p *plan.Plan, r *plan.Matrix) int {
 	n := window(p, r)
 	if r.Kind == tile.Table || tile.TableFree(r.Index...) {

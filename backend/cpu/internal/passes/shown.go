@@ -56,8 +56,8 @@ func unbroadcast(e *tile.Expr) *tile.Expr {
 	return e
 }
 
-// showsPart reports whether a product takes part of its b as shownOf tells it: its a is recomputed
-// in each program, and so is not packed in chunks that begin elsewhere.
+// showsPart reports whether a product may skip the part of b that shownOf hides. Its a has to be
+// computed in each program: chunks that were packed before begin elsewhere.
 func showsPart(dot *tile.Expr) bool {
 	a := dot.Args[0]
 	if a.Op != tile.OpLoad || a.Ref.Kind != tile.Scratch || dot.TransA || dot.TransB {
