@@ -143,13 +143,16 @@ func (p *side) builds() []string {
 
 // differences names what of machine and method is not the same.
 func differences(old, new *Summary) []string {
+	host, plugin := condition{"host", old.Host, new.Host}, pluginOf(old, new)
+	if predicted(old, new) { // the chip's figures, whoever computed them: a changed file is what is compared
+		host, plugin = condition{}, condition{}
+	}
 	return unlike([]condition{
-		{"host", old.Host, new.Host},
+		host, plugin,
 		{"chip", old.Chip, new.Chip},
 		{"device", old.Device, new.Device},
 		{"devices", positive(old.Devices), positive(new.Devices)},
 		{"mesh", old.Mesh, new.Mesh},
-		{"plugin", strings.TrimSpace(old.Plugin), strings.TrimSpace(new.Plugin)},
 		{"isa", old.ISA, new.ISA},
 		{"threads", positive(old.Threads), positive(new.Threads)},
 		{"method", string(old.Method), string(new.Method)},
@@ -163,13 +166,26 @@ func differences(old, new *Summary) []string {
 // remarks names what else a reader should know is not the same: it may be what was
 // meant to be compared.
 func remarks(old, new *Summary) []string {
+	plugin := condition{}
+	if predicted(old, new) {
+		plugin = pluginOf(old, new)
+	}
 	return unlike([]condition{
+		plugin,
 		{"kernels", fingerprint(old.MatladderVersion), fingerprint(new.MatladderVersion)},
 		{"plugin version", old.PluginVersion, new.PluginVersion},
 		{"block source", old.BlockSource, new.BlockSource},
 		{"blocks", old.Blocks(), new.Blocks()},
 		{"params", old.Params, new.Params},
 	})
+}
+
+func pluginOf(old, new *Summary) condition {
+	return condition{"plugin", strings.TrimSpace(old.Plugin), strings.TrimSpace(new.Plugin)}
+}
+
+func predicted(old, new *Summary) bool {
+	return old.Mode == results.Predicted && new.Mode == results.Predicted
 }
 
 // fingerprint is the part of a version that stands for the programs of the kernels.

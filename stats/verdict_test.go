@@ -56,6 +56,9 @@ func TestPair(t *testing.T) {
 		{"best blocks", file("b", 0.5, func(r *results.Record) { r.BM = 64 }), true, "FASTER 2.000 | blocks: 128×128×128, then 64×128×128", "0 0"},
 		{"another size", file("b", 1, func(r *results.Record) { r.M = 64 }), false, "", "1 1"},
 		{"samples of one round", file("b", 2, same)[:1], false, "UNSURE 0.501", "0 0"},
+		{"predicted elsewhere, from another file", file("b", 2, func(r *results.Record) {
+			r.Mode, r.Method, r.Host, r.Plugin = results.Predicted, results.AOT, "h2", "k2.py"
+		})[:1], false, "SLOWER 0.500 | plugin: not stated, then k2.py", "0 0"},
 		{"XLA as it was", xla(file("b", 2, same), 1), false, "SLOWER 0.500; SHARED 1.000", "0 0"},
 		{"XLA moved too", xla(file("b", 2, same), 3), false, "UNSURE 0.500; SHARED 0.333", "0 0"},
 	} {
@@ -63,6 +66,10 @@ func TestPair(t *testing.T) {
 			old := file("a", 1, same)
 			if strings.HasPrefix(c.name, "XLA") {
 				old = xla(old, 1)
+			}
+			if strings.HasPrefix(c.name, "predicted") {
+				old = old[:1]
+				old[0].Mode, old[0].Method = results.Predicted, results.AOT
 			}
 			for i := range old {
 				old[i].Host = ""

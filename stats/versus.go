@@ -156,7 +156,10 @@ func remarkNotes(list []Comparison) []string {
 			notes = append(notes, fmt.Sprintf("%s is %d builds: %s", []string{"old", "new"}[i], len(builds), strings.Join(slices.Sorted(maps.Keys(builds)), ", ")))
 		}
 	}
-	if len(oldBuilds) == 1 && maps.Equal(oldBuilds, newBuilds) {
+	changed := slices.ContainsFunc(list, func(c Comparison) bool { // one build predicted two files
+		return predicted(c.Old, c.New) && c.Old.PluginVersion != c.New.PluginVersion
+	})
+	if len(oldBuilds) == 1 && maps.Equal(oldBuilds, newBuilds) && !changed {
 		notes = append(notes, "both sides say that they are one build, "+slices.Collect(maps.Keys(oldBuilds))[0]+": what differs is the machine, or changes that the build does not name")
 	}
 	return notes

@@ -416,6 +416,10 @@ func (o *options) judge(list []stats.Comparison) error {
 }
 
 func name(s *stats.Summary) string {
-	return strings.Join(slices.DeleteFunc([]string{s.Kernel, s.Variant, s.Blocks(), s.Dtypes(), s.Size(), string(s.Mode)},
+	chip := ""
+	if s.Mode == results.Predicted { // a file may have several
+		chip = "for " + s.Chip
+	}
+	return strings.Join(slices.DeleteFunc([]string{s.Kernel, s.Variant, s.Blocks(), s.Dtypes(), s.Size(), string(s.Mode), chip},
 		func(part string) bool { return part == "" }), " ")
 }
