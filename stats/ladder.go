@@ -273,17 +273,31 @@ func spread(s *Summary) string {
 	return fmt.Sprintf("%.1f%%", 100*s.Time.Spread())
 }
 
+// distinctChips counts the machines of summaries.
+func distinctChips(summaries []Summary) int {
+	chips := map[string]bool{}
+	for i := range summaries {
+		chips[summaries[i].Chip] = true
+	}
+	return len(chips)
+}
+
 // notes lists each warning once, with the points that have it.
 func notes(summaries []Summary) []string {
 	var order []string
 	points := map[string][]string{}
+	chips := distinctChips(summaries)
 	for i := range summaries {
 		s := &summaries[i]
+		point := strings.TrimSpace(s.Kernel+" "+s.Variant) + " " + s.Dtypes() + " " + s.Size()
+		if chips > 1 {
+			point += " on " + s.Chip
+		}
 		for _, w := range s.Warnings {
 			if points[w] == nil {
 				order = append(order, w)
 			}
-			points[w] = append(points[w], strings.TrimSpace(s.Kernel+" "+s.Variant)+" "+s.Dtypes()+" "+s.Size())
+			points[w] = append(points[w], point)
 		}
 	}
 	var list []string
