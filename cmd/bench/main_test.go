@@ -87,6 +87,8 @@ func TestMistakes(t *testing.T) {
 		"--with my.so",
 		"--with nowhere.so:gemm --dtype float32",
 		"--with nowhere.so:v3_fast",
+		"--with xla=my.so:gemm",
+		"--with =my.so:gemm",
 		"--with my.so:gemm --with other.so:gemm",
 		"--with nowhere.so:gemm:int9",
 		"--with nowhere.so:gemm --cache cold",

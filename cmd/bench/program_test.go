@@ -87,7 +87,8 @@ func TestWith_ProgramMistakes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"empty.mlir": "", "cut.jax": string(jax[:600]), "dynamic.mlir": "func.func @main(%a: tensor<?x8xf32>) {}", "huge.mlir": ""} {
+	for name, text := range map[string]string{"empty.mlir": "", "cut.jax": string(jax[:600]), "dynamic.mlir": "func.func @main(%a: tensor<?x8xf32>) {}", "huge.mlir": "",
+		"spread.mlir": "module @m attributes {mhlo.num_replicas = 2 : i32} { func.func @main() { return } }"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -98,6 +99,7 @@ func TestWith_ProgramMistakes(t *testing.T) {
 	matmul := programs + "matmul.mlir"
 	for args, want := range map[string]string{
 		dir + "/empty.mlir": "the file is empty", dir + "/cut.jax": "it is cut short", dir + "/dynamic.mlir": "dynamic shapes (tensor<?x8xf32>)",
+		dir + "/spread.mlir": "several devices (mhlo.num_replicas = 2)", "=" + matmul: "the name before = is empty",
 		dir + "/huge.mlir": "is longer than 67108864 bytes", dir + "/none.mlir": "no such file", dir: "want FILE:SYMBOL",
 		matmul: "the problem has (tensor<64x64xf32>, tensor<64x64xf32>)", matmul + ":int8": "computes int8→int32", matmul + ":int9": "unknown dtype",
 		"xla=" + matmul: "is a kernel's name", matmul + " --topology h100": "aot-gpu takes no StableHLO programs (known: cpu, ",

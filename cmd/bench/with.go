@@ -33,8 +33,11 @@ type function struct{ name, file, symbol, operands string }
 func parseFunction(text string) (function, error) {
 	f := function{}
 	rest := text
-	if name, after, ok := strings.Cut(text, "="); ok && !strings.ContainsAny(name, "/:") {
-		f.name, rest = name, after
+	if after := unnamed(text); after != text {
+		f.name, rest = strings.TrimSuffix(text, "="+after), after
+		if f.name == "" {
+			return f, cli.Usagef("--with %s: the name before = is empty", text)
+		}
 	}
 	if file, operands, _ := strings.Cut(rest, ":"); program.Is(file) {
 		f.file, f.operands = file, operands
@@ -55,6 +58,14 @@ func parseFunction(text string) (function, error) {
 	return f, nil
 }
 
+// unnamed is what --with names, without the name that it is given.
+func unnamed(text string) string {
+	if name, after, ok := strings.Cut(text, "="); ok && !strings.ContainsAny(name, "/:") {
+		return after
+	}
+	return text
+}
+
 func (f function) isPython() bool { return filepath.Ext(f.file) == ".py" }
 
 // checkWith refuses functions that cannot be measured whatever the sweep.
@@ -69,11 +80,11 @@ func (f *flags) checkWith() error {
 			return err
 		}
 		if seen[fn.name] {
-			return cli.Usagef("--with: two functions are called %s: name one of them, as in mine=%s", fn.name, text)
+			return cli.Usagef("--with: two functions are called %s: name one of them, as in mine=%s", fn.name, unnamed(text))
 		}
 		seen[fn.name] = true
 		if _, rung := stats.Rung(fn.name); rung || fn.name == kernels.BaselineName {
-			return cli.Usagef("--with %s: %s is a kernel's name: give the function another, as in mine=%s", text, fn.name, text)
+			return cli.Usagef("--with %s: %s is a kernel's name: give the function another, as in mine=%s", text, fn.name, unnamed(text))
 		}
 		e, err := f.where.Entry()
 		switch {

@@ -152,7 +152,9 @@ func parse(args []string) (*options, error) {
 		return o, o.gpus()
 	}
 	if o.as == "table" {
-		o.topologies = strings.Split(o.where.Topology, ",")
+		if err := o.listed(); err != nil {
+			return o, err
+		}
 		for _, o.where.Topology = range slices.Backward(o.topologies) { // the first is o.topology
 			if err := o.findDevice(f, chip); err != nil {
 				return o, err

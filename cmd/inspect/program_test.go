@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/binary"
 	"encoding/csv"
 	"fmt"
 	"os"
@@ -78,6 +79,9 @@ func TestProgram(t *testing.T) {
 		"pallas_matmul.mlir --as counts":       "FLOPs             2147483648\n",
 		"while.mlir":                           "does not count from 0 to a number: --assume while.1=TRIPS says how often it runs\n",
 		"while.mlir --assume while.1=12":       "331 × 1, 12 times\n",
+		"silent.mlir":                          "launch: at least ",
+		"silent.mlir --topology v6e":           "unsupported: while: loop while does not count from 0 to a number: --assume while=TRIPS",
+		"silent.mlir --assume while=12":        "launch: 2",
 		"megablox.mlir":                        "data decide how often its loops run: --assume gmm.1=TRIPS says so\n",
 		"pallas_matmul.mlir --as schedule":     "name.1: 64 grid steps",
 		"while.mlir --topology v6e --as table": "launch: at least ",
@@ -143,10 +147,16 @@ func TestProgram_Hostile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// The table of its fields has where the number of devices stands.
+	table := binary.LittleEndian.Uint32(jax)
+	fields := table - binary.LittleEndian.Uint32(jax[table:])
+	spread := slices.Clone(jax)
+	spread[table+uint32(binary.LittleEndian.Uint16(jax[fields+40:]))] = 4
 	for name, text := range map[string]string{
 		"empty.mlir": " \n", "junk.mlir": "\x00\xff\x80junk func.func", "words.txt": "no program", "cut.jax": string(jax[:2000]),
+		"spread.jax":   string(spread),
+		"spread.mlir":  "module @m attributes {mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 1 : i32} { func.func public @main() { return } }",
 		"dynamic.mlir": "func.func public @main(%a: tensor<?x128xbf16>) {}",
-		"several.mlir": "module attributes {mhlo.num_partitions = 16 : i32, mhlo.num_replicas = 1 : i32} { func.func public @main() {} }",
 	} {
 		put(t, filepath.Join(dir, name), text)
 	}
@@ -157,7 +167,8 @@ func TestProgram_Hostile(t *testing.T) {
 	}
 	for args, want := range map[string]string{
 		"empty.mlir": "the file is empty", "junk.mlir": "neither tile programs", "words.txt": "neither tile programs", "cut.jax": "it is cut short",
-		"dynamic.mlir": "dynamic shapes (tensor<?x128xbf16>)", "several.mlir": "it is for 16 devices (mhlo.num_partitions)", "huge.mlir": "is longer than 67108864 bytes", "none.mlir": "none.mlir: ", "": "is a folder",
+		"spread.mlir": "several devices (mhlo.num_partitions = 4)", "spread.jax": "several devices (nr_devices = 4)",
+		"dynamic.mlir": "dynamic shapes (tensor<?x128xbf16>)", "huge.mlir": "is longer than 67108864 bytes", "none.mlir": "none.mlir: ", "": "is a folder",
 	} {
 		for _, way := range []string{"table", "counts", "schedule"} {
 			code, stdout, stderr := inspect(filepath.Join(dir, args), "--as", way)
@@ -170,6 +181,7 @@ func TestProgram_Hostile(t *testing.T) {
 		"testdata/block.mlir --sizes 8":           "--sizes is for a kernel",
 		"testdata/block.mlir --as plan":           "is no tile program, and can be shown as table, schedule, timeline, counts",
 		"testdata/block.mlir --topology v5e,v9":   `unknown chip "v9"`,
+		"testdata/block.mlir --topology v5e,v5e":  "v5e is listed twice",
 		"testdata/block.mlir --topology h100":     `unknown TPU topology "h100"`,
 		"testdata/block.mlir --as timeline":       "name one by --topology",
 		"testdata/block.mlir --format svg":        "--as table has no",

@@ -86,6 +86,9 @@ func tritonKernel(path, text string) (*launched, error) {
 		l.Grid = [3]int{1, 1, 1}
 		copy(l.Grid[:], says.Grid)
 	}
+	if says.Warps > 64 || says.Warps > 0 && says.Warps&(says.Warps-1) != 0 {
+		return l, fmt.Errorf("%s: num_warps is %d, want a power of two up to 64", l.beside, says.Warps)
+	}
 	if says.Warps > 0 {
 		l.Warps = says.Warps
 	}
@@ -117,6 +120,9 @@ func (l *launched) set(text string) error {
 			if err != nil || n < 1 || n > 64 {
 				return fmt.Errorf("--launch: %s: want a number from 1 to 64", part)
 			}
+			if name == "num_warps" && n&(n-1) != 0 {
+				return fmt.Errorf("--launch: %s: want a power of two", part)
+			}
 			if name == "num_warps" {
 				l.Warps = n
 			} else {
@@ -129,12 +135,24 @@ func (l *launched) set(text string) error {
 	return nil
 }
 
+// listed takes the chips of --topology apart, each once.
+func (o *options) listed() error {
+	chips, err := o.where.Each()
+	for _, chip := range chips {
+		o.topologies = append(o.topologies, chip.Topology)
+	}
+	return err
+}
+
 // gpus takes the GPUs of --topology.
 func (o *options) gpus() error {
 	if o.where.Backend != "" {
 		return errors.New("--backend: a kernel of Triton is predicted for GPUs that --topology names, and runs nowhere")
 	}
-	if o.topologies = strings.Split(o.where.Topology, ","); o.where.Topology == "" {
+	if err := o.listed(); err != nil {
+		return err
+	}
+	if o.where.Topology == "" {
 		o.topologies = []string{defaultGPU}
 	}
 	for _, name := range o.topologies {

@@ -95,6 +95,7 @@ func TestTriton_Hostile(t *testing.T) {
 		good + " --launch grid=1,Q=1":                          "product has no argument Q (it has a, b, o, M,",
 		copied(t, "product", `{"grid": [1,1,1,1]}`):            "a grid of 4 dimensions",
 		copied(t, "product", `{"grid": `):                      "product.json: ",
+		copied(t, "product", `{"num_warps": 6}`):               "num_warps is 6, want a power of two",
 	} {
 		if code, stdout, stderr := inspect(strings.Fields(args)...); code != cli.Failed || stdout != "" || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%s: exit %d, %q, want %q", args, code, stderr, want)
@@ -104,7 +105,9 @@ func TestTriton_Hostile(t *testing.T) {
 		good + " --launch grid":               `"grid": want NAME=VALUE`,
 		good + " --launch grid=1x2x3x4":       "want one to three sizes",
 		good + " --launch num_warps=0":        "want a number from 1 to 64",
+		good + " --launch num_warps=6":        "want a power of two",
 		good + " --topology v5e":              `unknown GPU "v5e"`,
+		good + " --topology a100,a100":        "a100 is listed twice",
 		good + " --as schedule":               "is a kernel of Triton, and can be shown as table",
 		good + " --sizes 8":                   "--sizes is for a kernel",
 		good + " --backend cpu":               "runs nowhere",

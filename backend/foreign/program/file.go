@@ -49,8 +49,8 @@ const bytecode = "ML\xefR"
 // dynamic is a type whose size is not known.
 var dynamic = regexp.MustCompile(`tensor<[^>]*\?[^>]*>`)
 
-// several is what a program over several devices says of itself.
-var several = regexp.MustCompile(`mhlo\.num_(partitions|replicas) = ([2-9]|[1-9]\d+)\b`)
+// devices is an attribute of a program for more than one device.
+var devices = regexp.MustCompile(`\bmhlo\.num_(?:partitions|replicas)\s*=\s*0*(?:[2-9]|[1-9][0-9]+)\b`)
 
 // Parse is the program in the content of a file: text, bytecode, or what jax.export
 // serializes, which has bytecode in it behind its length.
@@ -62,18 +62,56 @@ func Parse(content []byte) (string, error) {
 	case at == 0:
 		return string(content), nil
 	case at >= 4:
-		if n := int(binary.LittleEndian.Uint32(content[at-4:])); n <= len(content)-at {
+		n := int(binary.LittleEndian.Uint32(content[at-4:]))
+		if d := serializedFor(content); d > 1 {
+			return "", severalDevices(fmt.Sprintf("nr_devices = %d", d))
+		}
+		if n <= len(content)-at {
 			return string(content[at : at+n]), nil
 		}
 		return "", errors.New("the file ends inside its MLIR bytecode: it is cut short")
 	case !utf8.Valid(content) || !bytes.Contains(content, []byte("func.func")):
 		return "", errors.New("neither tile programs as JSON nor StableHLO, as text, as MLIR bytecode or as jax.export serializes it")
 	}
-	if n := several.FindSubmatch(content); n != nil {
-		return "", fmt.Errorf("it is for %s devices (mhlo.num_%s), and programs over several are not taken: export it for one", n[2], n[1])
-	}
 	if d := dynamic.Find(content); d != nil {
 		return "", fmt.Errorf("it has dynamic shapes (%s), which XLA's compilers do not take: export it with sizes", d)
 	}
+	if d := devices.Find(content); d != nil {
+		return "", severalDevices(string(d))
+	}
 	return string(content), nil
+}
+
+func severalDevices(says string) error {
+	return fmt.Errorf("it is a program for several devices (%s), of which none is predicted or measured: export it for one", says)
+}
+
+// Where jax.export notes for how many devices a program is: fields of a table of flatbuffers.
+const (
+	devicesField      = 40 // four bytes
+	devicesShortField = 16 // two, in older files
+)
+
+// serializedFor is for how many devices jax.export serialized a program; 0 if it does not say.
+func serializedFor(content []byte) int {
+	number := func(at, size int) int { // 0 beyond the end
+		if at < 0 || at > len(content)-size {
+			return 0
+		}
+		if size == 2 {
+			return int(binary.LittleEndian.Uint16(content[at:]))
+		}
+		return int(binary.LittleEndian.Uint32(content[at:]))
+	}
+	table := number(0, 4)
+	fields := table - int(int32(number(table, 4)))
+	for field, size := range map[int]int{devicesField: 4, devicesShortField: 2} {
+		if field >= number(fields, 2) {
+			continue
+		}
+		if at := number(fields+field, 2); at > 0 && number(table+at, size) > 0 {
+			return number(table+at, size)
+		}
+	}
+	return 0
 }

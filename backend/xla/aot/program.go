@@ -43,6 +43,14 @@ func foreignOf(dump fs.FS, times map[string]int, loops error) (foreign, error) {
 	return f, err
 }
 
+// unknown is why it is not known how often loops run, without the name of a file that is gone.
+func (f *foreign) unknown() string {
+	if format := (*schedule.FormatError)(nil); errors.As(f.Loops, &format) {
+		return format.Want
+	}
+	return f.Loops.Error()
+}
+
 // call is one kernel of such a program, or what it copies meanwhile.
 type call struct {
 	Name, Schedule      string // of an instruction, and of the kernel that it runs
@@ -117,7 +125,7 @@ func (b *Backend) predictProgram(ctx context.Context, spec backend.ProblemSpec) 
 // program is Program, and what the program takes and returns.
 func (b *Backend) program(ctx context.Context, text string, options hlo.Options, anew bool) (all []Kernel, s stablehlo.Signature, err error) {
 	var schedules []*schedule.Schedule
-	kind := fmt.Sprintf("program of any kind, with signature and loops, assuming %v\n", b.compiler.options.Assume)
+	kind := fmt.Sprintf("program of any kind, with its signature and all loops and branches, assuming %v\n", b.compiler.options.Assume)
 	outcome, err := b.compileAs(ctx, kind, text, options, anew, func(c *Compiled, m *hlo.Module, o *outcome) (err error) {
 		schedules = c.Schedules
 		o.In, o.Out = m.Signature()
@@ -203,7 +211,6 @@ func (b *Backend) calls(m *hlo.Module, schedules []*schedule.Schedule, f *foreig
 	}
 	var calls []call
 	used := map[string]bool{} // names that something is assumed of
-	told := false             // that data decide how often a loop around kernels runs
 	for n, k := range kernels {
 		c := call{At: n, Until: k.Until, Name: k.Name, Products: k.Products, VMEM: vmemOf(k.Config), Ahead: k.Ahead}
 		times, ok := f.Times[k.Name]
@@ -237,7 +244,7 @@ func (b *Backend) calls(m *hlo.Module, schedules []*schedule.Schedule, f *foreig
 			c.Unsupported = "the compiler tells no schedule of this " + k.Opcode
 		}
 		if times == 0 {
-			times, c.Unsupported, told = 1, f.Loops.Error(), true
+			times, c.Unsupported = 1, f.unknown()
 		}
 		if c.Unsupported != "" || c.Ahead {
 			w := model.Work{Steps: 1, Bytes: k.Bytes, FirstBytes: k.Bytes, FLOPs: k.FLOPs}
@@ -252,9 +259,8 @@ func (b *Backend) calls(m *hlo.Module, schedules []*schedule.Schedule, f *foreig
 		}
 		calls = append(calls, c)
 	}
-	if f.Loops != nil && !told { // of one without kernels no instruction says so
-		w := model.Work{Steps: 1}
-		calls = append(calls, call{Name: "loop", Times: 1, At: len(kernels), Likely: w, Least: w, Most: w, Unsupported: f.Loops.Error()})
+	for _, name := range silent(m, calls, f) {
+		calls = append(calls, call{Name: name, At: len(kernels), Times: 1, Likely: model.Work{Steps: 1}, Least: model.Work{Steps: 1}, Most: model.Work{Steps: 1}, Unsupported: f.unknown()})
 	}
 	if len(calls) == 0 {
 		return nil, errors.New("the program runs no kernel")
@@ -270,6 +276,42 @@ func (b *Backend) calls(m *hlo.Module, schedules []*schedule.Schedule, f *foreig
 		}
 	}
 	return calls, nil
+}
+
+// silent are loops that run an unknown number of times and of which no kernel says so: what
+// they do is too small to be one, however often.
+func silent(m *hlo.Module, calls []call, f *foreign) (names []string) {
+	if f.Loops == nil {
+		return nil
+	}
+	told := map[string]bool{} // kernels, and loops inside of others that are listed
+	for _, c := range calls {
+		told[c.Name] = true
+	}
+	for _, c := range slices.Backward(m.Computations) { // callers stand behind what they call
+		for _, i := range c.Instructions {
+			inside := instructionsIn(m, i)
+			if !slices.ContainsFunc(inside, func(name string) bool { times, ok := f.Times[name]; return ok && times == 0 }) ||
+				told[i.Name] || slices.ContainsFunc(inside, func(name string) bool { return told[name] }) {
+				continue
+			}
+			names = append(names, i.Name)
+			for _, name := range inside {
+				told[name] = true
+			}
+		}
+	}
+	return names
+}
+
+// instructionsIn names what a loop runs, and the loops in it; nothing of what is no loop.
+func instructionsIn(m *hlo.Module, loop *hlo.Instruction) (names []string) {
+	if body := m.Body(loop); body != nil {
+		for _, i := range body.Instructions {
+			names = append(append(names, i.Name), instructionsIn(m, i)...)
+		}
+	}
+	return names
 }
 
 // ParseAssumptions reads Options.Assume, each as NAME=TRIPS, or NAME=TRIPS/TRIPS of more than one

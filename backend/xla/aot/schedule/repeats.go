@@ -46,6 +46,7 @@ type program struct {
 	entry string
 	names map[string][]string    // by computation
 	loops map[string][][4]string // likewise: condition, body, what is carried in, and name
+	calls map[string][]string    // likewise: branches of conditions, and what is called
 	trips map[string]int         // of computations that are such a condition
 	tests map[string]string      // of these: the number of what they compare, among what is carried
 	means map[string]meaning     // of instructions, by computation and name
@@ -60,13 +61,14 @@ var (
 	computationForm = regexp.MustCompile(`^(ENTRY )?%(\S+) \(.*\{$`)
 	instructionForm = regexp.MustCompile(`^\s+(?:ROOT )?%(\S+) = `)
 	meaningForm     = regexp.MustCompile(`^\s+(ROOT )?%(\S+) = .*? (copy|tuple|add|get-tuple-element|constant|fusion|parameter)\((.*?)\)(?:, index=(\d+))?`)
+	calledForm      = regexp.MustCompile(` (?:conditional|call)\(.*?(?:branch_computations=\{([^}]*)\}|true_computation=(%[^,\s]+), false_computation=(%[^,\s]+)|to_apply=(%[^,\s]+))`)
 	whileForm       = regexp.MustCompile(`%(\S+) = .* while\(%([^)]*)\).*condition=%([^,\s]+), body=%([^,\s]+)`)
 	constantForm    = regexp.MustCompile(`^\s+%(\S+) = s32\[\](?:\{\S*\})? constant\((\d+)\)`)
 	compareForm     = regexp.MustCompile(`^\s+ROOT .* compare\(%(\S+), %([^)]+)\), direction=LT`)
 )
 
 func readProgram(text string) *program {
-	p := &program{names: map[string][]string{}, loops: map[string][][4]string{}, trips: map[string]int{},
+	p := &program{names: map[string][]string{}, loops: map[string][][4]string{}, calls: map[string][]string{}, trips: map[string]int{},
 		tests: map[string]string{}, means: map[string]meaning{}}
 	current, constants := "", map[string]int{}
 	for line := range strings.Lines(text) {
@@ -89,6 +91,11 @@ func readProgram(text string) *program {
 		}
 		if m := whileForm.FindStringSubmatch(line); m != nil {
 			p.loops[current] = append(p.loops[current], [4]string{m[3], m[4], m[2], m[1]})
+		}
+		if m := calledForm.FindStringSubmatch(line); m != nil {
+			for _, name := range strings.FieldsFunc(strings.Join(m[1:], ","), func(c rune) bool { return c == ',' || c == ' ' }) {
+				p.calls[current] = append(p.calls[current], strings.TrimPrefix(name, "%"))
+			}
 		}
 		if m := constantForm.FindStringSubmatch(line); m != nil {
 			constants[m[1]], _ = strconv.Atoi(m[2]) // of digits alone
@@ -125,6 +132,12 @@ func (p *program) count(computation string, runs int, times map[string]int) erro
 			}
 		}
 		unknown = cmp.Or(p.count(loop[1], runs*trips, times), unknown)
+	}
+	for _, called := range p.calls[computation] {
+		if called == computation {
+			return fmt.Errorf("computation %s calls itself", called)
+		}
+		unknown = cmp.Or(p.count(called, runs, times), unknown)
 	}
 	return unknown
 }

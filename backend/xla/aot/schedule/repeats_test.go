@@ -37,6 +37,14 @@ func TestRepeats(t *testing.T) {
 	if err != nil || !maps.Equal(got, want) {
 		t.Errorf("%v, %v", got, err)
 	}
+	// A branch in the loop runs as often as that, and what it calls too.
+	branch := strings.Replace(looped, "  ROOT %tuple.17", "  %conditional.1 = bf16[8] conditional(%p, %a, %b), branch_computations={%one, %other}\n  ROOT %tuple.17", 1)
+	branch = "%inner (x: bf16[8]) -> bf16[8] {\n  ROOT %fusion.70 = bf16[8] fusion(%x)\n}\n\n%one (x: bf16[8]) -> bf16[8] {\n  ROOT %call.1 = bf16[8] call(%x), to_apply=%inner\n}\n\n" +
+		"%other (x: bf16[8]) -> bf16[8] {\n  ROOT %fusion.71 = bf16[8] fusion(%x)\n}\n\n" + branch
+	dump["17-TLP-hlo.txt"].Data = []byte(branch)
+	if got, err := Repeats(dump, nil); err != nil || got["fusion.70"] != 8 || got["fusion.71"] != 8 || got["fusion.9"] != 0 {
+		t.Errorf("of branches in a loop: %v, %v", got, err)
+	}
 	if got, err := Repeats(fstest.MapFS{}, nil); err != nil || len(got) > 0 {
 		t.Errorf("of no program: %v, %v", got, err)
 	}
