@@ -86,32 +86,22 @@ func severalDevices(says string) error {
 	return fmt.Errorf("it is a program for several devices (%s), of which none is predicted or measured: export it for one", says)
 }
 
-// Where jax.export notes for how many devices a program is: fields of a table of flatbuffers.
-const (
-	devicesField      = 40 // four bytes
-	devicesShortField = 16 // two, in older files
-)
+// devicesField is where the table of flatbuffers that jax.export writes has for how many devices a
+// program is.
+const devicesField = 40
 
-// serializedFor is for how many devices jax.export serialized a program; 0 if it does not say.
-func serializedFor(content []byte) int {
-	number := func(at, size int) int { // 0 beyond the end
-		if at < 0 || at > len(content)-size {
+// serializedFor is that number; 0 if the file does not say.
+func serializedFor(content []byte) uint32 {
+	number := func(at int64) uint32 { // 0 beyond the end
+		if at < 0 || at > int64(len(content)-4) {
 			return 0
 		}
-		if size == 2 {
-			return int(binary.LittleEndian.Uint16(content[at:]))
-		}
-		return int(binary.LittleEndian.Uint32(content[at:]))
+		return binary.LittleEndian.Uint32(content[at:])
 	}
-	table := number(0, 4)
-	fields := table - int(int32(number(table, 4)))
-	for field, size := range map[int]int{devicesField: 4, devicesShortField: 2} {
-		if field >= number(fields, 2) {
-			continue
-		}
-		if at := number(fields+field, 2); at > 0 && number(table+at, size) > 0 {
-			return number(table+at, size)
-		}
+	table := int64(number(0))
+	fields := table - int64(int32(number(table)))
+	if at := int64(uint16(number(fields + devicesField))); at > 0 && devicesField < uint16(number(fields)) {
+		return number(table + at)
 	}
 	return 0
 }
