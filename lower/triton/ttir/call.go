@@ -26,13 +26,11 @@ func (k *Kernel) Module(l Launch, n *Counts) (string, error) {
 			head = append(head, p)
 			continue
 		}
-		v := numbers[p.Name]
+		v := numbers[p.Name] + " : " + p.Type
 		if p.Type == "i1" {
-			v = map[bool]string{true: "true", false: "false"}[v != "0"]
-			fmt.Fprintf(&constants, "    %%%s = arith.constant %s\n", p.Name, v)
-			continue
+			v = fmt.Sprint(numbers[p.Name] != "0")
 		}
-		fmt.Fprintf(&constants, "    %%%s = arith.constant %s : %s\n", p.Name, v, p.Type)
+		fmt.Fprintf(&constants, "    %%%s = arith.constant %s\n", p.Name, v)
 	}
 	slices.SortStableFunc(head, func(a, b Param) int {
 		return map[bool]int{true: 1}[written(a)] - map[bool]int{true: 1}[written(b)]

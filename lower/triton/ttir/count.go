@@ -1,8 +1,10 @@
 package ttir
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -375,22 +377,13 @@ func (k *Kernel) counted(c *counter, programs, followed int64) *Counts {
 	return &n
 }
 
+var precisionText = regexp.MustCompile(`(?:inputPrecision|allowTF32) = ([^ ,}]*)`)
+
 // precisionOf reads how a product of float32 is done, in the words of today and of before.
 func precisionOf(text string) string {
-	for _, mark := range []string{"inputPrecision = ", "allowTF32 = "} {
-		if _, rest, ok := strings.Cut(text, mark); ok {
-			word := rest
-			if end := strings.IndexAny(rest, " ,}"); end >= 0 {
-				word = rest[:end]
-			}
-			switch word {
-			case "true":
-				return "tf32"
-			case "false":
-				return "ieee"
-			}
-			return word
-		}
+	found := precisionText.FindStringSubmatch(text)
+	if found == nil {
+		return ""
 	}
-	return ""
+	return cmp.Or(map[string]string{"true": "tf32", "false": "ieee"}[found[1]], found[1])
 }

@@ -5,31 +5,25 @@ import (
 	"strings"
 )
 
-// operations of Triton that are read; other operations of its own are refused.
-var known = strings.Fields(`tt.load tt.store tt.dot tt.descriptor_load tt.descriptor_store tt.descriptor_reduce tt.atomic_rmw
-	tt.make_tensor_descriptor tt.addptr tt.splat tt.broadcast tt.expand_dims tt.make_range tt.trans tt.reshape tt.unsplat
-	tt.get_program_id tt.get_num_programs tt.return tt.reduce tt.scan tt.histogram tt.gather tt.join tt.split tt.cat tt.bitcast
-	tt.fp_to_fp tt.clampf tt.precise_sqrt tt.precise_divf tt.mulhiui tt.ptr_to_int tt.int_to_ptr tt.extern_elementwise
-	tt.elementwise_inline_asm tt.map_elementwise tt.assert tt.print`)
+// operations of Triton that are read beside those of operands; others of its own are refused.
+var known = strings.Fields(`tt.return tt.reduce tt.scan tt.histogram tt.gather tt.join tt.split tt.cat tt.bitcast tt.fp_to_fp tt.clampf
+	tt.precise_sqrt tt.precise_divf tt.mulhiui tt.ptr_to_int tt.int_to_ptr tt.extern_elementwise tt.elementwise_inline_asm
+	tt.map_elementwise tt.assert tt.print`)
 
 // dialects whose operations only compute.
 var computing = []string{"arith.", "math.", "scf.for", "scf.if", "scf.yield", "ub.", "llvm.intr.assume", "gpu.barrier"}
 
-func (o *op) refuse() error {
-	if slices.Contains(known, o.name) || slices.ContainsFunc(computing, func(d string) bool { return strings.HasPrefix(o.name, d) }) {
-		return nil
+func (o *op) refuse() {
+	_, counted := operands[o.name]
+	if !counted && !slices.Contains(known, o.name) && !slices.ContainsFunc(computing, func(d string) bool { return strings.HasPrefix(o.name, d) }) {
+		o.fail("%s is not read", o.name)
 	}
-	return &UnsupportedError{o.line, o.name + " is not read"}
 }
 
 func (o *op) loads() bool { return o.name == "tt.load" || o.name == "tt.descriptor_load" }
 
 func (o *op) stores() bool {
-	switch o.name {
-	case "tt.store", "tt.descriptor_store", "tt.descriptor_reduce", "tt.atomic_rmw":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"tt.store", "tt.descriptor_store", "tt.descriptor_reduce", "tt.atomic_rmw"}, o.name)
 }
 
 func (o *op) multiplies() bool { return o.name == "tt.dot" }
@@ -108,7 +102,7 @@ func (k *Kernel) arithmetic(ops []*op) (lanes, special int64) {
 			lanes, special = lanes+most[0], special+most[1]
 			continue
 		}
-		if slices.ContainsFunc(o.results, func(s int) bool { return k.needed[s] }) || len(o.from) == 0 || len(o.to) == 0 || len(o.from[0].dims) == 0 {
+		if k.wanted(o) || len(o.from) == 0 || len(o.to) == 0 || len(o.from[0].dims) == 0 {
 			continue
 		}
 		n := max(o.from[0].elements(), o.to[len(o.to)-1].elements())
@@ -146,7 +140,7 @@ func (k *Kernel) need() {
 					}
 				}
 			case o.name == "scf.for":
-				if o.acts || slices.ContainsFunc(o.results, func(s int) bool { return k.needed[s] }) {
+				if o.acts || k.wanted(o) {
 					want(o.args[:3]...)
 				}
 				for i, s := range o.args[3:] {
@@ -155,10 +149,10 @@ func (k *Kernel) need() {
 					}
 				}
 			case o.name == "scf.if":
-				if o.acts || slices.ContainsFunc(o.results, func(s int) bool { return k.needed[s] }) {
+				if o.acts || k.wanted(o) {
 					want(o.args...)
 				}
-			case o.loads() && o.name == "tt.load":
+			case o.name == "tt.load":
 				want(o.args[:min(2, len(o.args))]...)
 			case o.name == "tt.descriptor_load":
 				want(o.args...)
@@ -168,7 +162,7 @@ func (k *Kernel) need() {
 						want(s)
 					}
 				}
-			case slices.ContainsFunc(o.results, func(s int) bool { return k.needed[s] }):
+			case k.wanted(o):
 				want(o.args...)
 			}
 			for _, r := range o.regions {
@@ -180,6 +174,11 @@ func (k *Kernel) need() {
 		changed = false
 		visit(k.body, nil)
 	}
+}
+
+// wanted reports whether a result of an operation is needed.
+func (k *Kernel) wanted(o *op) bool {
+	return slices.ContainsFunc(o.results, func(s int) bool { return k.needed[s] })
 }
 
 // stored is which operand of a store is what it writes.
@@ -195,6 +194,6 @@ func (k *Kernel) kept(ops []*op) []*op {
 		for i, r := range o.regions {
 			o.regions[i] = k.kept(r)
 		}
-		return !o.acts && o.name != "scf.yield" && o.name != "tt.return" && !slices.ContainsFunc(o.results, func(s int) bool { return k.needed[s] })
+		return !o.acts && o.name != "scf.yield" && o.name != "tt.return" && !k.wanted(o)
 	})
 }

@@ -61,6 +61,7 @@ type op struct {
 }
 
 var (
+	tensorText = regexp.MustCompile(`^(?:tensor<|(?:!tt\.tensordesc)?<(?:tensor<)?)`)
 	dimText    = regexp.MustCompile(`^(\d+)x`)
 	resultText = regexp.MustCompile(`^(%[\w$.-]+)(?::(\d+))? = (.*)$`)
 	valueText  = regexp.MustCompile(`%[\w$.-]+(?:#\d+)?`)
@@ -158,7 +159,7 @@ func (p *parser) kernel(name, params string) {
 		p.define("%" + m[1])
 	}
 	from := p.at
-	k.body = p.region("}")
+	k.body, _ = p.region("}")
 	k.lines = p.plain(from, p.at)
 	for {
 		line, more := p.next()
@@ -217,8 +218,8 @@ func (p *parser) known(name string) int {
 	return slot
 }
 
-// region reads operations up to a line that closes them.
-func (p *parser) region(closed ...string) (ops []*op) {
+// region reads operations up to a line that closes them, and returns that too.
+func (p *parser) region(closed ...string) (ops []*op, line string) {
 	if p.depth++; p.depth > 100 {
 		p.fail("regions inside regions, more than 100 deep")
 	}
@@ -232,10 +233,7 @@ func (p *parser) region(closed ...string) (ops []*op) {
 			p.fail("branches between blocks (%s) are not read", line)
 		}
 		if slices.Contains(closed, line) || strings.HasPrefix(line, "} {") && slices.Contains(closed, "}") {
-			if line == "} else {" {
-				p.at-- // for who reads the condition
-			}
-			return ops
+			return ops, line
 		}
 		ops = append(ops, p.operation(line))
 	}
@@ -261,10 +259,10 @@ func (p *parser) operation(line string) *op {
 			p.fail("the condition is not understood")
 		}
 		o.name, o.args = "scf.if", []int{p.known(m[1])}
-		o.regions = [][]*op{p.region("}", "} else {"), nil}
-		if line, _ := p.peek(); line == "} else {" {
-			p.next()
-			o.regions[1] = p.region("}")
+		then, closed := p.region("}", "} else {")
+		o.regions = [][]*op{then, nil}
+		if closed == "} else {" {
+			o.regions[1], _ = p.region("}")
 		}
 	case strings.HasPrefix(line, "scf.while"):
 		p.fail("scf.while: how often this loop runs depends on what only a run tells")
@@ -283,22 +281,13 @@ func (p *parser) operation(line string) *op {
 		}
 		o.results = append(o.results, p.define(result))
 	}
-	if err := o.refuse(); err != nil {
-		panic(refusal{err})
-	}
+	o.refuse()
 	if least := operands[o.name]; len(o.args) < least[0] || len(o.from)+len(o.to) < least[1] || least[1] > 1 && (len(o.from) < least[1]-1 || len(o.to) == 0) {
 		p.fail("%s: %d operands and %d types, want %d and %d", o.name, len(o.args), len(o.from)+len(o.to), least[0], least[1])
 	}
 	o.site = p.sites
 	p.sites++
 	return o
-}
-
-// peek is the next line, which stays.
-func (p *parser) peek() (string, bool) {
-	at := p.at
-	defer func() { p.at = at }()
-	return p.next()
 }
 
 func (p *parser) loop(o *op, line string) {
@@ -319,7 +308,8 @@ func (p *parser) loop(o *op, line string) {
 	for _, name := range names {
 		o.blockArg = append(o.blockArg, p.define(name))
 	}
-	o.regions = [][]*op{p.region("}")}
+	body, _ := p.region("}")
+	o.regions = [][]*op{body}
 }
 
 // generic skips the small program of an operation.

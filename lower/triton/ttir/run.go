@@ -24,9 +24,9 @@ type machine struct {
 	c      *counter
 }
 
-// unsupported is an error at an operation.
-func unsupported(o *op, format string, args ...any) error {
-	return &UnsupportedError{o.line, fmt.Sprintf(format, args...)}
+// fail ends a reading at an operation.
+func (o *op) fail(format string, args ...any) {
+	panic(refusal{&UnsupportedError{o.line, fmt.Sprintf(format, args...)}})
 }
 
 // program runs one program.
@@ -35,39 +35,31 @@ func (m *machine) program(id int64) (err error) {
 	m.id = [3]int64{id % m.grid[0], id / m.grid[0] % m.grid[1], id / m.grid[0] / m.grid[1]}
 	copy(m.values, m.args)
 	m.c.begin(0)
-	_, err = m.run(m.k.body)
+	m.run(m.k.body)
 	m.c.end()
-	return err
+	return nil
 }
 
 // run runs a region and returns what it yields.
-func (m *machine) run(ops []*op) ([]int, error) {
+func (m *machine) run(ops []*op) (yields []int) {
 	for _, o := range ops {
 		before := m.ran
 		m.ran += o.cost
 		if m.ran>>12 != before>>12 && m.ctx.Err() != nil {
-			return nil, m.ctx.Err()
+			panic(refusal{m.ctx.Err()})
 		}
-		if m.ran > m.limit {
-			return nil, unsupported(o, "one program does more than %d operations, which is too long to follow", m.limit)
-		}
+		m.within(o)
 		switch o.name {
 		case "scf.yield":
-			return o.args, nil
+			return o.args
 		case "scf.for":
-			if err := m.loop(o); err != nil {
-				return nil, err
-			}
+			m.loop(o)
 		case "scf.if":
-			if err := m.branch(o); err != nil {
-				return nil, err
-			}
+			m.branch(o)
 		case "tt.dot":
 			m.c.dot(o)
 		case "tt.load", "tt.descriptor_load", "tt.store", "tt.descriptor_store", "tt.descriptor_reduce", "tt.atomic_rmw":
-			if err := m.transfer(o); err != nil {
-				return nil, err
-			}
+			m.transfer(o)
 			for _, s := range o.results {
 				m.values[s] = fromData(o.line)
 			}
@@ -77,7 +69,14 @@ func (m *machine) run(ops []*op) ([]int, error) {
 			}
 		}
 	}
-	return nil, nil
+	return nil
+}
+
+// within ends what one program has done too much of.
+func (m *machine) within(o *op) {
+	if m.ran > m.limit {
+		o.fail("one program does more than %d operations, which is too long to follow", m.limit)
+	}
 }
 
 // why says what a value that is not known came from.
@@ -88,16 +87,16 @@ func (m *machine) why(slot int) string {
 	return "what only a run tells"
 }
 
-func (m *machine) loop(o *op) error {
+func (m *machine) loop(o *op) {
 	var bounds [3]int64
 	for i, s := range o.args[:3] {
 		if !m.values[s].uniform() {
-			return unsupported(o, "how often the loop runs depends on %s", m.why(s))
+			o.fail("how often the loop runs depends on %s", m.why(s))
 		}
 		bounds[i] = m.values[s].c
 	}
 	if bounds[2] <= 0 {
-		return unsupported(o, "the step of the loop is %d", bounds[2])
+		o.fail("the step of the loop is %d", bounds[2])
 	}
 	carried := make([]value, len(o.args)-3)
 	for i, s := range o.args[3:] {
@@ -106,9 +105,8 @@ func (m *machine) loop(o *op) error {
 	m.inside = append(m.inside, o)
 	defer func() { m.inside = m.inside[:len(m.inside)-1] }()
 	for i, round := bounds[0], 0; i < bounds[1]; i, round = i+bounds[2], round+1 {
-		if m.ran++; m.ran > m.limit { // of a body without operations too
-			return unsupported(o, "one program does more than %d operations, which is too long to follow", m.limit)
-		}
+		m.ran++ // of a body without operations too
+		m.within(o)
 		if o.tile && round > 0 {
 			m.c.begin(round)
 		}
@@ -119,11 +117,7 @@ func (m *machine) loop(o *op) error {
 		for j, v := range carried {
 			m.values[o.blockArg[j+1]] = v
 		}
-		yields, err := m.run(o.regions[0])
-		if err != nil {
-			return err
-		}
-		for j, s := range yields {
+		for j, s := range m.run(o.regions[0]) {
 			if j < len(carried) {
 				carried[j] = m.values[s]
 			}
@@ -134,34 +128,29 @@ func (m *machine) loop(o *op) error {
 			m.values[s] = carried[i]
 		}
 	}
-	return nil
 }
 
-func (m *machine) branch(o *op) error {
+func (m *machine) branch(o *op) {
 	cond := m.values[o.args[0]]
 	if !cond.uniform() {
 		if o.acts {
-			return unsupported(o, "whether this is done depends on %s", m.why(o.args[0]))
+			o.fail("whether this is done depends on %s", m.why(o.args[0]))
 		}
 		for _, s := range o.results {
 			m.values[s] = fromData(o.line)
 		}
-		return nil
+		return
 	}
 	region := o.regions[0]
 	if cond.c == 0 {
 		region = o.regions[1]
 	}
-	yields, err := m.run(region)
-	if err != nil {
-		return err
-	}
+	yields := m.run(region)
 	for i, s := range o.results {
 		if i < len(yields) {
 			m.values[s] = m.values[yields[i]]
 		}
 	}
-	return nil
 }
 
 var (
@@ -283,7 +272,7 @@ func (m *machine) descriptor(o *op) (value, bool) {
 }
 
 // transfer counts a load or a store.
-func (m *machine) transfer(o *op) error {
+func (m *machine) transfer(o *op) {
 	at := m.values[o.args[0]]
 	t := move{op: o, base: at.base, step: len(m.inside) > 0 && m.inside[len(m.inside)-1].step}
 	switch at.kind {
@@ -293,7 +282,7 @@ func (m *machine) transfer(o *op) error {
 			shape = o.to
 		}
 		if len(shape) == 0 {
-			return unsupported(o, "%s without a type", o.name)
+			o.fail("%s without a type", o.name)
 		}
 		t.bits = Bits(shape[0].pointee())
 		holds := num(1)
@@ -308,7 +297,7 @@ func (m *machine) transfer(o *op) error {
 			holds = num(1)
 		}
 		if holds.uniform() && holds.c == 0 {
-			return nil
+			return
 		}
 		if at.lost {
 			t.elements = shape[0].elements()
@@ -325,31 +314,30 @@ func (m *machine) transfer(o *op) error {
 			offsets = offsets[:len(offsets)-1]
 		}
 		if len(offsets) != len(at.shape) || len(box.dims) != len(at.shape) {
-			return unsupported(o, "%d offsets into an array of %d dimensions", len(offsets), len(at.shape))
+			o.fail("%d offsets into an array of %d dimensions", len(offsets), len(at.shape))
 		}
 		for d, s := range offsets {
 			from := m.values[s]
 			if !from.uniform() {
-				return unsupported(o, "where this is depends on %s", m.why(s))
+				o.fail("where this is depends on %s", m.why(s))
 			}
 			first, last := max(0, from.c), min(at.shape[d], from.c+int64(box.dims[d]))
 			if last <= first {
-				return nil
+				return
 			}
 			t.elements *= last - first
 			t.low += first * at.strides[d]
 			t.high += (last - 1) * at.strides[d]
 		}
 	default:
-		return unsupported(o, "which array this is depends on %s", m.why(o.args[0]))
+		o.fail("which array this is depends on %s", m.why(o.args[0]))
 	}
 	if t.bits == 0 {
-		return unsupported(o, "a transfer of elements whose size is not known")
+		o.fail("a transfer of elements whose size is not known")
 	}
 	if t.elements > 0 {
 		m.c.move(t)
 	}
-	return nil
 }
 
 // flatMask is a mask that holds everywhere as 1.

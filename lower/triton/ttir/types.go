@@ -37,22 +37,13 @@ const (
 // typeOf reads i32, tensor<16x32xf32> or <128x64xf16>.
 func typeOf(text string) (shaped, bool) {
 	text = strings.TrimSpace(text)
-	inner, tensor := strings.CutPrefix(text, "tensor<")
-	if !tensor {
-		if inner, tensor = strings.CutPrefix(text, "!tt.tensordesc<"); !tensor {
-			inner, tensor = strings.CutPrefix(text, "<")
-		}
-		inner = strings.TrimPrefix(inner, "tensor<")
-	}
-	if !tensor {
+	start := tensorText.FindString(text)
+	if start == "" {
 		return shaped{elem: text}, text != ""
 	}
 	var s shaped
-	for inner = strings.TrimSuffix(inner, ">"); ; {
-		m := dimText.FindStringSubmatch(inner)
-		if m == nil {
-			break
-		}
+	inner := strings.TrimSuffix(text[len(start):], ">")
+	for m := dimText.FindStringSubmatch(inner); m != nil; m = dimText.FindStringSubmatch(inner) {
 		n, err := strconv.Atoi(m[1])
 		s.dims = append(s.dims, n)
 		if err != nil || n < 1 || n > maxElements || s.elements() > maxElements || len(s.dims) > maxDims {
@@ -68,39 +59,27 @@ func typeOf(text string) (shaped, bool) {
 
 // withoutLocation takes each loc(…) out of a line.
 func withoutLocation(line string) string {
-	const mark = " loc("
 	var out strings.Builder
 	for {
-		at := strings.Index(line, mark)
-		if at < 0 {
-			break
+		before, rest, found := strings.Cut(line, " loc(")
+		out.WriteString(before)
+		if !found {
+			return out.String()
 		}
-		out.WriteString(line[:at])
-		depth, end := 0, len(line)
-		quoted := false
-		for i := at + len(mark) - 1; i < len(line); i++ {
-			switch c := line[i]; {
+		depth, quoted, at := 1, false, 0
+		for ; at < len(rest) && depth > 0; at++ {
+			switch c := rest[at]; {
 			case c == '"':
 				quoted = !quoted
 			case quoted:
 			case c == '(':
 				depth++
 			case c == ')':
-				if depth--; depth == 0 {
-					end = i + 1
-				}
-			}
-			if end != len(line) {
-				break
+				depth--
 			}
 		}
-		line = line[end:]
+		line = rest[at:]
 	}
-	if out.Len() == 0 {
-		return line
-	}
-	out.WriteString(line)
-	return out.String()
 }
 
 // lastColon is where the types begin: behind the last colon outside of braces.
