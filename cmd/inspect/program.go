@@ -110,27 +110,56 @@ func (o *options) measured(list []aot.Kernel) {
 	}
 }
 
+// A comparison is a table of several chips, as text or as CSV, that ends with the fastest.
+type comparison struct {
+	w       io.Writer
+	sheet   *csv.Writer // nil for text
+	fastest string
+	least   float64 // seconds of it
+	chips   int
+}
+
+// comparison begins one; header is that of CSV.
+func (o *options) comparison(w io.Writer, header ...string) *comparison {
+	c := &comparison{w: w}
+	if o.format == "csv" {
+		c.sheet = csv.NewWriter(w)
+		c.sheet.Write(header)
+	}
+	return c
+}
+
+// took takes in how long a launch takes on a chip.
+func (c *comparison) took(chip string, seconds float64) {
+	if c.chips++; c.fastest == "" || seconds < c.least {
+		c.fastest, c.least = chip, seconds
+	}
+}
+
+func (c *comparison) end() error {
+	if c.sheet != nil {
+		c.sheet.Flush()
+		return c.sheet.Error()
+	}
+	if c.chips > 1 {
+		fmt.Fprintf(c.w, "fastest: %s, %s a launch\n", c.fastest, stats.FormatSeconds(c.least))
+	}
+	return nil
+}
+
 // table writes a program kernel by kernel for each chip, and which of them is the fastest.
 func (o *options) table(ctx context.Context, w io.Writer) error {
-	var sheet *csv.Writer
-	if o.format == "csv" {
-		sheet = csv.NewWriter(w)
-		sheet.Write([]string{"chip", "kernel", "seconds", "low", "high", "limit", "flops", "bytes", "vmem", "bundles", "trips", "times", "unsupported", "note"})
-	}
-	fastest, least, chips := "", 0., 0
+	c := o.comparison(w, "chip", "kernel", "seconds", "low", "high", "limit", "flops", "bytes", "vmem", "bundles", "trips", "times", "unsupported", "note")
 	for _, topology := range o.topologies {
 		err := o.kernelsOn(ctx, topology, false, func(b *aot.Backend, list []aot.Kernel) error {
 			sum := b.Sum(list)
-			if seconds := sum.Elapsed.Seconds(); fastest == "" || seconds < least {
-				fastest, least = topology, seconds
-			}
-			chips++
-			if sheet != nil {
+			c.took(topology, sum.Elapsed.Seconds())
+			if c.sheet != nil {
 				for _, k := range list {
-					sheet.Write(strings.Split(fmt.Sprintf("%s\x00%s\x00%.4g\x00%.4g\x00%.4g\x00%s\x00%d\x00%d\x00%d\x00%d\x00%d\x00%d\x00%s\x00%s", topology, k.Kernel, k.Time.Seconds, k.Least, k.Most,
+					c.sheet.Write(strings.Split(fmt.Sprintf("%s\x00%s\x00%.4g\x00%.4g\x00%.4g\x00%s\x00%d\x00%d\x00%d\x00%d\x00%d\x00%d\x00%s\x00%s", topology, k.Kernel, k.Time.Seconds, k.Least, k.Most,
 						k.Time.Limit, k.Work.FLOPs, k.Work.Bytes, k.VMEM, k.Bundles, k.Trips, k.Times, k.Unsupported, k.Note), "\x00"))
 				}
-				sheet.Write([]string{topology, "sum", fmt.Sprintf("%.4g", sum.Elapsed.Seconds()), fmt.Sprintf("%.4g", sum.Low.Seconds()), fmt.Sprintf("%.4g", sum.High.Seconds()), "", fmt.Sprint(o.flops), "", "", "", "", "", "", ""})
+				c.sheet.Write([]string{topology, "sum", fmt.Sprintf("%.4g", sum.Elapsed.Seconds()), fmt.Sprintf("%.4g", sum.Low.Seconds()), fmt.Sprintf("%.4g", sum.High.Seconds()), "", fmt.Sprint(o.flops), "", "", "", "", "", "", ""})
 				return nil
 			}
 			return o.chipTable(w, b, list, sum)
@@ -139,14 +168,7 @@ func (o *options) table(ctx context.Context, w io.Writer) error {
 			return err
 		}
 	}
-	if sheet != nil {
-		sheet.Flush()
-		return sheet.Error()
-	}
-	if chips > 1 {
-		fmt.Fprintf(w, "fastest: %s, %s a launch\n", fastest, stats.FormatSeconds(least))
-	}
-	return nil
+	return c.end()
 }
 
 // chipTable writes the kernels on one chip, and their sum.

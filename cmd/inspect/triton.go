@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -184,12 +183,7 @@ func (o *options) tritonTable(ctx context.Context, w io.Writer) error {
 	if err := l.ready(o.name); err != nil {
 		return err
 	}
-	var sheet *csv.Writer
-	if o.format == "csv" {
-		sheet = csv.NewWriter(w)
-		sheet.Write([]string{"chip", "kernel", "seconds", "low", "high", "limit", "flops", "bytes", "shared", "registers", "spills", "threads", "blocks", "steps", "occupancy", "unsupported", "note"})
-	}
-	fastest, least, chips := "", 0., 0
+	c := o.comparison(w, "chip", "kernel", "seconds", "low", "high", "limit", "flops", "bytes", "shared", "registers", "spills", "threads", "blocks", "steps", "occupancy", "unsupported", "note")
 	for _, name := range o.topologies {
 		f, version, device, err := o.onGPU(ctx, name)
 		reason := ""
@@ -198,13 +192,10 @@ func (o *options) tritonTable(ctx context.Context, w io.Writer) error {
 		} else if err != nil {
 			return fmt.Errorf("%s on %s: %w", o.name, name, err)
 		} else {
-			chips++
-			if seconds := f.Time.Seconds; fastest == "" || seconds < least {
-				fastest, least = name, seconds
-			}
+			c.took(name, f.Time.Seconds)
 		}
 		k, n := f.Kernel, f.Counts
-		if sheet != nil {
+		if c.sheet != nil {
 			row := []string{name, l.kernel.Name, "", "", "", "", "", "", "", "", "", "", "", "", "", reason, strings.Join(f.Notes, "; ")}
 			if reason == "" {
 				for i, v := range []any{f.Time.Seconds, f.Least, f.Most, f.Time.Limit, f.FLOPs, f.Time.Bytes, k.SharedBytes, k.Registers, k.SpillBytes, k.Threads, n.Blocks, n.Steps, f.Layout.BlocksPerCore} {
@@ -213,7 +204,7 @@ func (o *options) tritonTable(ctx context.Context, w io.Writer) error {
 					}
 				}
 			}
-			sheet.Write(row)
+			c.sheet.Write(row)
 			continue
 		}
 		fmt.Fprintf(w, "%s: %s, grid %dx%dx%d, %d warps, %d stages, on %s, predicted from what %s compiles\n", o.name, l.kernel.Name, l.Grid[0], l.Grid[1], l.Grid[2], l.Warps, l.Stages, device.CommonName(), version)
@@ -241,14 +232,7 @@ func (o *options) tritonTable(ctx context.Context, w io.Writer) error {
 			return err
 		}
 	}
-	if sheet != nil {
-		sheet.Flush()
-		return sheet.Error()
-	}
-	if chips > 1 {
-		fmt.Fprintf(w, "fastest: %s, %s a launch\n", fastest, stats.FormatSeconds(least))
-	}
-	return nil
+	return c.end()
 }
 
 // onGPU compiles for one GPU and predicts, and says what compiled.
