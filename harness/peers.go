@@ -10,8 +10,7 @@ import (
 // rounds, on the same inputs, verified in the same way. Its rows bear its name
 // as kernel and as backend.
 type Peer interface {
-	backend.Backend
-	backend.Solver
+	backend.Backend // and a Solver, or a BaselinePredictor
 	// Supports returns why the library does not compute p, or nil.
 	Supports(p problem.Problem) error
 	// Variants lists the forms in which it computes p.

@@ -5,7 +5,12 @@
 package foreign
 
 import (
+	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"regexp"
 
 	"matladder/problem"
@@ -50,7 +55,7 @@ func (f Function) Computes(p problem.Problem) error {
 	return nil
 }
 
-// Supports is Computes of a function that is told the sizes that have no default.
+// Supports is Computes of a function that takes only the sizes that have no default.
 func (f Function) Supports(p problem.Problem) error {
 	if err := f.Computes(p); err != nil {
 		return err
@@ -65,3 +70,25 @@ func (f Function) Supports(p problem.Problem) error {
 
 // Variants is the function as it is.
 func (f Function) Variants(problem.Problem) []string { return []string{""} }
+
+// Largest is how many bytes a program may have.
+const Largest = 64 << 20
+
+// Hash is the beginning of a text's SHA-256, by which rows name what is in a file.
+func Hash(text []byte) string {
+	sum := sha256.Sum256(text)
+	return fmt.Sprintf("%x", sum[:4])
+}
+
+// ReadFile reads a file with a function, and returns its absolute path too.
+func ReadFile(path string) (text []byte, absolute string, err error) {
+	text, err = os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, "", fmt.Errorf("no such file: %s", path)
+	case err != nil:
+		return nil, "", err
+	}
+	absolute, err = filepath.Abs(path)
+	return text, absolute, err
+}

@@ -3,13 +3,8 @@ package library
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 
 	"matladder/backend"
 	"matladder/backend/foreign"
@@ -34,23 +29,17 @@ func Open(ctx context.Context, f foreign.Function, l Library, host machine.Devic
 	if err := Available(); err != nil {
 		return nil, err
 	}
-	text, err := os.ReadFile(l.File)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("no such file: %s", l.File)
-	case err != nil:
+	text, path, err := foreign.ReadFile(l.File)
+	if err != nil {
 		return nil, err
 	}
-	if l.File, err = filepath.Abs(l.File); err != nil {
-		return nil, err
-	}
+	l.File = path
 	f.Name = cmp.Or(f.Name, l.Symbol)
 	b, err := newBackend(f, host)
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(text)
-	b.file, b.symbol, b.version = l.File, l.Symbol, fmt.Sprintf("%x", sum[:4])
+	b.file, b.symbol, b.version = l.File, l.Symbol, foreign.Hash(text)
 	config, err := json.Marshal(l)
 	if err != nil {
 		return nil, err

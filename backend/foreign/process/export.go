@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"matladder/backend"
+	"matladder/backend/foreign"
 	"matladder/machine"
 	"matladder/problem"
 )
@@ -30,10 +31,10 @@ func (b *Backend) Export(ctx context.Context, p problem.Problem, on machine.Devi
 	}
 	if err == nil {
 		n, wrong := strconv.Atoi(length)
-		if wrong != nil || n < 1 || n > longest {
+		if wrong != nil || n < 1 || n > foreign.Largest {
 			err = fmt.Errorf("the program is said to have %q bytes", length)
 		}
-		program = make([]byte, max(0, min(n, longest)))
+		program = make([]byte, max(0, min(n, foreign.Largest)))
 	}
 	if err == nil {
 		_, err = process.ask(ctx, "exported", nil, [][]byte{program})
@@ -46,10 +47,7 @@ func (b *Backend) Export(ctx context.Context, p problem.Problem, on machine.Devi
 	return string(program), nil
 }
 
-// longest is how many bytes a program may have.
-const longest = 64 << 20
-
-// jaxDevice is a TPU as the runner is told of it: platform, cores and what JAX calls it.
+// jaxDevice describes a TPU to the runner: platform, cores and what JAX calls it.
 func jaxDevice(d machine.Device) string {
 	return fmt.Sprintf("tpu %d %s", max(1, d.Cores), d.Names[0])
 }

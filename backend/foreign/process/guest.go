@@ -3,12 +3,9 @@ package process
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -49,19 +46,12 @@ const loadLimit = 2 * time.Minute
 // OpenPython imports a Python file in a child process, which has to have the function. f.Name
 // is the function's if it is empty.
 func OpenPython(ctx context.Context, f foreign.Function, at Python, host machine.Device) (*Backend, error) {
-	text, err := os.ReadFile(at.File)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("no such file: %s", at.File)
-	case err != nil:
+	text, path, err := foreign.ReadFile(at.File)
+	if err != nil {
 		return nil, err
 	}
 	f.Name = cmp.Or(f.Name, at.Function)
 	if f, err = f.Complete(); err != nil {
-		return nil, err
-	}
-	path, err := filepath.Abs(at.File)
-	if err != nil {
 		return nil, err
 	}
 	interpreter, err := findPython(at.Interpreter)
@@ -75,7 +65,7 @@ func OpenPython(ctx context.Context, f foreign.Function, at Python, host machine
 	if err != nil {
 		return nil, err
 	}
-	b.version = fmt.Sprintf("%.4x %s", sha256.Sum256(text), b.version)
+	b.version = foreign.Hash(text) + " " + b.version
 	return b, nil
 }
 

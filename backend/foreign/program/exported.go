@@ -33,7 +33,6 @@ type Exported struct {
 
 var (
 	_ backend.BaselinePredictor = (*Exported)(nil)
-	_ backend.Solver            = (*Exported)(nil)
 	_ backend.Verifiable        = (*Exported)(nil)
 )
 
@@ -69,11 +68,6 @@ func (b *Exported) Close() error {
 		return err
 	}
 	return b.Source.Close()
-}
-
-// Solve is refused: what is here predicts.
-func (b *Exported) Solve(context.Context, backend.ProblemSpec) (backend.Executable, error) {
-	return nil, fmt.Errorf("%w: %s is predicted", backend.ErrUnsupported, b.Name())
 }
 
 // program is that of a problem, exported once.

@@ -2,7 +2,6 @@ package program
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,11 +10,9 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"matladder/backend/foreign"
 	"matladder/internal/files"
 )
-
-// Largest is how many bytes a file may have.
-const Largest = 64 << 20
 
 // suffixes are those of files with a program.
 var suffixes = []string{".mlir", ".stablehlo", ".mlirbc", ".jax"}
@@ -31,7 +28,7 @@ type File struct {
 
 // Read reads a file.
 func Read(path string) (File, error) {
-	content, err := files.ReadRegular(path, Largest)
+	content, err := files.ReadRegular(path, foreign.Largest)
 	if err != nil {
 		return File{}, err
 	}
@@ -39,8 +36,7 @@ func Read(path string) (File, error) {
 	if err != nil {
 		return File{}, fmt.Errorf("%s: %w", path, err)
 	}
-	sum := sha256.Sum256(content)
-	return File{path, fmt.Sprintf("%x", sum[:4]), program}, nil
+	return File{path, foreign.Hash(content), program}, nil
 }
 
 // bytecode is how MLIR bytecode begins.
