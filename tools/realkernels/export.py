@@ -35,10 +35,10 @@ def array(*shape, dtype=jnp.bfloat16):
     return jax.ShapeDtypeStruct(shape, dtype)
 
 
-def kernel(origin, *shapes, name=None):
+def kernel(origin, *shapes):
     """Adds a function, its origin and the shapes that it is exported for."""
     def add(f):
-        KERNELS[name or f.__name__] = (f, origin, shapes)
+        KERNELS[f.__name__] = (f, origin, shapes)
         return f
     return add
 
