@@ -54,7 +54,7 @@ func OpenPython(ctx context.Context, f foreign.Function, at Python, host machine
 	if f, err = f.Complete(); err != nil {
 		return nil, err
 	}
-	interpreter, err := findPython(at.Interpreter)
+	interpreter, err := findPython(ctx, at.Interpreter)
 	if err != nil {
 		return nil, err
 	}
@@ -69,8 +69,9 @@ func OpenPython(ctx context.Context, f foreign.Function, at Python, host machine
 	return b, nil
 }
 
-// findPython is the interpreter that is asked for, or else the first of those that there may be.
-func findPython(asked string) (string, error) {
+// findPython is the interpreter that is asked for, or else the first of those that there may be:
+// the program itself, as some are scripts that start it and wait (pyenv), and hide how it ends.
+func findPython(ctx context.Context, asked string) (string, error) {
 	list := []string{asked, os.Getenv(PythonVariable)}
 	for _, root := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
 		if dir := os.Getenv(root); dir != "" {
@@ -82,7 +83,11 @@ func findPython(asked string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("no Python: %w; --python PATH or %s names one", err, PythonVariable)
 	}
-	return path, nil
+	itself, err := exec.CommandContext(ctx, path, "-c", "import sys; print(sys.executable)").Output()
+	if found := strings.TrimSpace(string(itself)); err == nil && found != "" {
+		return found, nil
+	}
+	return path, nil // that it does not run is said where it is started
 }
 
 // guest asks for a function of a Python file.

@@ -26,7 +26,7 @@ import (
 // names the first of them, or python.
 func needPython(t *testing.T, modules ...string) {
 	t.Helper()
-	python, err := findPython("")
+	python, err := findPython(t.Context(), "")
 	if err == nil && len(modules) > 0 {
 		err = exec.Command(python, "-c", "import "+strings.Join(modules, ", ")).Run()
 	}
