@@ -10,24 +10,40 @@ KERNELS, and the line has the row as "published". tools/pallasref has the requir
 """
 
 import csv
+import importlib.metadata
+import importlib.util
 import json
+import logging
 import math
 import os
 import sys
+import types
 
 import jax
 import jax.numpy as jnp
 import tokamax
 from jax.extend import backend
-from jax.experimental.pallas.ops.tpu import flash_attention, matmul, paged_attention
+from jax.experimental.pallas.ops.tpu import all_gather, flash_attention, matmul, paged_attention
 from jax.experimental.pallas.ops.tpu import ragged_paged_attention, splash_attention
 from jax.experimental.pallas.ops.tpu.megablox import gmm
 from tokamax._src.ops.attention import pallas_mosaic_tpu as attention
 from tokamax._src.ops.experimental.tpu.splash_attention import splash_attention_kernel as splash
 
+# Kernels of tpu-inference import its logger alone, which is vLLM's; its own start loads vLLM whole.
+package = types.ModuleType("tpu_inference")
+package.__path__ = importlib.util.find_spec("tpu_inference").submodule_search_locations
+logger = types.ModuleType("tpu_inference.logger")
+logging.Logger.warning_once = logging.Logger.warning
+logger.init_logger = logging.getLogger
+sys.modules |= {"tpu_inference": package, "tpu_inference.logger": logger}
+
+from tpu_inference.kernels.quantized_matmul import blockwise_kernel  # noqa: E402
+from tpu_inference.kernels.quantized_matmul import kernel as quantized  # noqa: E402
+
 # What JAX calls a chip, and how many cores a device of it has: kernels ask for their blocks.
 CHIPS = {"v4": ("TPU v4", 2), "v5e": ("TPU v5 lite", 1), "v5p": ("TPU v5", 2), "v6e": ("TPU v6 lite", 1), "v7x": ("TPU7x", 1)}
 JAX, TOKAMAX = f"jax {jax.__version__}", f"tokamax {tokamax.__version__}"
+INFERENCE = f"tpu-inference {importlib.metadata.version('tpu-inference')}"
 KERNELS = {}
 
 
@@ -160,6 +176,34 @@ def tokamax_layer_norm(x, scale, offset):
     return tokamax.layer_norm(x, scale, offset, implementation="xla")
 
 
+WIDE = array(4096, 4096, dtype=jnp.int8)
+
+
+@kernel(INFERENCE, array(2048, 4096), WIDE, array(4096, dtype=jnp.float32))
+def quantized_matmul(x, w, scale):
+    """int8 weights with a scale a channel; activations quantized in the kernel."""
+    return quantized.quantized_matmul_kernel(x, w, scale, x_q_dtype=jnp.int8)
+
+
+NARROW = array(4096, 4096, dtype=jnp.float8_e4m3fn)
+
+
+@kernel(INFERENCE, array(2048, 4096), NARROW, array(8, 1, 4096, dtype=jnp.float32))
+def quantized_matmul_blockwise(x, w, scale):
+    """float8 weights with a scale for each 512 elements of k, and blocks of 512."""
+    blocks = blockwise_kernel.TunedValue(512, 512, 512)
+    return blockwise_kernel.quantized_matmul_kernel(x, w, scale, block_size=512, x_q_dtype=jnp.float8_e4m3fn, tuned_value=blocks)
+
+
+@kernel(JAX, array(4096, 4096))
+def pallas_all_gather(x):
+    """Among four chips: each has a quarter of the rows."""
+    return all_gather.all_gather(x, mesh=jax.sharding.get_abstract_mesh(), axis_name="chips")
+
+
+pallas_all_gather.chips = 4
+
+
 def assumed(name, chip, cores):
     """Trips of loops that data decides, of each core: a grid's steps and two more to fill and
     drain its pipeline. Groups are of 512 rows, sequences of 1024 keys in 64 pages; queries are
@@ -185,9 +229,10 @@ def export(f, shapes, topology):
     """The program of f as it is on a chip."""
     kind, cores = CHIPS[topology]
     chip = jax.sharding.AbstractDevice(device_kind=kind, num_cores=cores, platform="tpu")
-    mesh = jax.sharding.AbstractMesh((1,), ("chips",), abstract_device=chip, axis_types=(jax.sharding.AxisType.Auto,))
+    mesh = jax.sharding.AbstractMesh((getattr(f, "chips", 1),), ("chips",), abstract_device=chip, axis_types=(jax.sharding.AxisType.Auto,))
     checks = [jax.export.DisabledSafetyCheck.custom_call("tpu_custom_call")]
     backend.get_default_device = lambda: chip
+    jax.devices = lambda *_: [chip]
     with jax.sharding.use_abstract_mesh(mesh):
         return jax.export.export(jax.jit(f), platforms=["tpu"], disabled_checks=checks)(*shapes)
 

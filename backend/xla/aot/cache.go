@@ -20,7 +20,7 @@ const CacheVariable = "MATLADDER_AOT_CACHE"
 
 // cacheVersion changes when schedules are read or added up in another way. What
 // the step model makes of them is not kept.
-const cacheVersion = 4
+const cacheVersion = 5
 
 // outcome is what a compiler made of a program, as kept on disk: what is the same
 // whenever it is asked. A crash, a time limit and a dump that cannot be read are not.

@@ -106,7 +106,7 @@ func readMosaic(text string, arrays [][]int64, outputs int, steps, cores int64) 
 		if i >= len(windows)-outputs {
 			r.Kind = tile.Out
 		}
-		dtype, err := tile.ParseDtype(mosaicDtype(operands[prefetch+i][4]))
+		dtype, err := tile.ParseDtype(mosaicDtypes.Replace(operands[prefetch+i][4]))
 		if err != nil {
 			return nil, err
 		}
@@ -341,19 +341,8 @@ func (m *mosaicText) holds(s mosaicScalars, name string) (tile.Cond, bool) {
 	return tile.Test(m.step(), tile.LT, tile.Const(times)), true
 }
 
-// mosaicDtype is a dtype of MLIR as it is called here.
-func mosaicDtype(s string) string {
-	if rest, ok := strings.CutPrefix(s, "bf"); ok {
-		return "bfloat" + rest
-	}
-	if rest, ok := strings.CutPrefix(s, "f"); ok && len(rest) == 2 {
-		return "float" + rest
-	}
-	if rest, ok := strings.CutPrefix(s, "i"); ok {
-		return "int" + rest
-	}
-	return s
-}
+// mosaicDtypes spells dtypes of MLIR as tile does.
+var mosaicDtypes = strings.NewReplacer("f8E4M3FN", "float8_e4m3fn", "f8E5M2", "float8_e5m2", "bf16", "bfloat16", "f32", "float32", "i", "int")
 
 // read reads the body: what its products are and where they stand.
 func (m *mosaicText) read(head, body string) error {
@@ -417,7 +406,7 @@ func (m *mosaicText) read(head, body string) error {
 				for _, d := range out[1:] {
 					n *= d
 				}
-				dtype, err := tile.ParseDtype(mosaicDtype(p[3]))
+				dtype, err := tile.ParseDtype(mosaicDtypes.Replace(p[3]))
 				if err != nil {
 					return err
 				}

@@ -10,6 +10,7 @@ import (
 	"matladder/kernels"
 	"matladder/lower/mosaic"
 	"matladder/problem"
+	"matladder/tile"
 )
 
 // foreignBackend is openBackend for programs of any origin.
@@ -28,14 +29,19 @@ func foreignBackend(t *testing.T) *Backend {
 // nothing else, are predicted as they are by their tile programs.
 func TestProgram_Own(t *testing.T) {
 	b := foreignBackend(t)
-	for name, p := range cases() {
+	all := cases()
+	float8 := problem.New(512, 384, 768, tile.Float8E4M3FN)
+	float8.Quant, float8.Out = problem.PerTensor, tile.BFloat16
+	all["float8"] = float8
+	for name, p := range all {
 		for _, kernel := range kernels.Ladder(problem.MatmulFamily) {
 			if kernel.Supports(p) != nil || kernel.Number() == 2 && strings.HasPrefix(name, "ragged") {
 				continue
 			}
 			for _, top := range Topologies() {
 				v4, plain := kernel.Number() == 4 && name == "bfloat16", top.Name == "v5e" && (name == "bfloat16" || kernel.Number() == 5 && name == "scaled" || kernel.Number() == 3 && name == "ragged")
-				if !thorough.Full() && !v4 && !plain {
+				native := top.Name == "v7x" && name == "float8" && kernel.Number() == 5
+				if !thorough.Full() && !v4 && !plain && !native {
 					continue
 				}
 				t.Run(kernel.Name()+"/"+name+"/"+top.Name, func(t *testing.T) {
