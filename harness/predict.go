@@ -116,6 +116,7 @@ func (r *run) prediction(ctx context.Context, l *candidate) results.Record {
 		}
 		return row
 	}
+	row.Method = results.Method(p.Method)
 	row.Status, row.Seconds, row.MemoryBytes = results.OK, p.Elapsed.Seconds(), p.MemoryBytes
 	row.SecondsLow, row.SecondsHigh = p.Low.Seconds(), p.High.Seconds()
 	if reason := r.judge(ctx, &row, l.Point, row.Seconds); reason != "" {

@@ -169,6 +169,8 @@ const (
 	Wall   Method = "wall"   // launch and wait, dispatch included
 	Direct Method = "direct" // plain calls on the CPU, timed beside them
 	AOT    Method = "aot"    // read from the schedule of a compiled program
+
+	Published Method = "published" // between times that others published
 )
 
 // Status is what became of a point.
@@ -189,7 +191,7 @@ const (
 // Modes, Methods and Statuses list every legal cell of their columns.
 var (
 	Modes    = []Mode{Measured, Predicted}
-	Methods  = []Method{Loop, Chain, Wall, Direct, AOT}
+	Methods  = []Method{Loop, Chain, Wall, Direct, AOT, Published}
 	Statuses = []Status{OK, TooBig, Unsupported, Wrong, Impossible, Failed, Timeout, Crashed, Skipped}
 )
 

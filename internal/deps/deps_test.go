@@ -41,6 +41,7 @@ model: tile machine machine/mesh
 model/blocking: tile problem machine model
 model/layer: internal/known tile model machine machine/mesh
 model/traverse: tile
+model/vendor: tile
 backend/timeline:
 backend: check tile backend/timeline machine problem
 internal/ccompiler:
@@ -56,7 +57,7 @@ backend/internal/hlo: google.golang.org/protobuf/encoding/protowire
 backend/internal/stage: backend problem tile
 backend/seeded: backend backend/internal/stage check problem tile
 backend/internal/libtpu: backend backend/internal/hlo
-backend/xla/aot: internal/known machine/mesh backend/timeline model backend backend/xla/aot/schedule backend/internal/* machine internal/child internal/files internal/childlog internal/pjrtapi lower/mosaic lower/stablehlo lower/triton lower/triton/ttir plugins problem tile
+backend/xla/aot: internal/known machine/mesh backend/timeline model model/vendor backend backend/xla/aot/schedule backend/internal/* machine internal/child internal/files internal/childlog internal/pjrtapi lower/mosaic lower/stablehlo lower/triton lower/triton/ttir plugins problem tile
 backend/xla/aot/schedule:
 backend/backendtest: backend backend/seeded tile/interp tile/tiletest kernels kernels/experts kernels/experts/gate kernels/kernelstest problem/problemtest
 internal/dynlib: github.com/ebitengine/purego

@@ -2,6 +2,7 @@
 // for TPUs that are not here, or why not.
 //
 //	python3 -m venv /tmp/real && /tmp/real/bin/pip install -r tools/pallasref/requirements.txt -r tools/pallasref/requirements_tokamax.txt
+//	/tmp/real/bin/pip install --no-deps tpu-inference==0.32.0
 //	go run ./cmd/plugin install tpu
 //	go run ./tools/realkernels --python /tmp/real/bin/python > docs/real-kernels.md
 //	go run ./tools/realkernels --python /tmp/real/bin/python --published model/testdata/attention_published.csv
@@ -180,7 +181,7 @@ func page(ctx context.Context, rows []row, topologies []string, stdout, stderr i
 
 const head = `# Kernels that other people wrote, predicted
 
-Kernels of JAX and tokamax, unchanged, and layers in plain JAX, exported for chips that are not
+Kernels of JAX, tokamax and tpu-inference, unchanged, and layers in plain JAX, exported for chips that are not
 here and predicted by ` + "`inspect`" + ` ([any-kernel.md](any-kernel.md)): the time of a launch and its band.
 A dash has its reason below. Where data decides how often a loop runs, the trips are those of full
 and equal groups, sequences and pages, by the kernel's own grid.

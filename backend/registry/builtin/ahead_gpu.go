@@ -57,5 +57,8 @@ func openAheadGPU(_ context.Context, r registry.Request) (*registry.Device, erro
 	if err != nil {
 		return nil, err
 	}
-	return predicting(&registry.Device{Backend: b, Params: backend.Params{Extra: extra}, FastBytes: int64(b.Device().FastBytes.Value)}, b), nil
+	d := &registry.Device{Backend: b, Params: backend.Params{Extra: extra}, FastBytes: int64(b.Device().FastBytes.Value)}
+	d.OpenBaseline = func(context.Context) (backend.Backend, error) { return aot.OpenPublished(b.Device()) }
+	d.FindBaseline = func() error { _, err := aot.OpenPublished(b.Device()); return err }
+	return predicting(d, b), nil
 }

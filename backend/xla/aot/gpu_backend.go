@@ -15,8 +15,8 @@ import (
 	"matladder/tile"
 )
 
-// GPUBackend predicts executions on a GPU; none is used. It predicts no baseline: XLA chooses
-// among cuBLAS's kernels and its own by timing them on the GPU.
+// GPUBackend predicts executions on a GPU; none is used. It predicts no baseline, as XLA chooses
+// among cuBLAS's kernels and its own by timing them on the GPU: Published has one.
 type GPUBackend struct {
 	compiler *GPUCompiler
 	cache    cache

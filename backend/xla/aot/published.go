@@ -1,0 +1,64 @@
+package aot
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"matladder/backend"
+	"matladder/machine"
+	"matladder/model/vendor"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// Published is the baseline of a GPU that is not at hand: times that others measured of the
+// vendor's library, as package vendor has them.
+type Published struct {
+	device machine.Device
+	table  vendor.Table
+}
+
+var (
+	_ backend.BaselinePredictor = (*Published)(nil)
+	_ backend.Plugged           = (*Published)(nil)
+)
+
+// OpenPublished is the baseline of a device; the error says that nobody's times are known.
+func OpenPublished(d machine.Device) (*Published, error) {
+	t, ok := vendor.Find(d.Key, tile.BFloat16)
+	if !ok {
+		return nil, fmt.Errorf("no published times of matrix products on %s come with this program", d.Key)
+	}
+	return &Published{d, t}, nil
+}
+
+// Name is cublas.
+func (*Published) Name() string { return "cublas" }
+
+// Device is the GPU as the chip table has it.
+func (p *Published) Device() machine.Device { return p.device }
+
+// Plugin is the package that published the times, and its file.
+func (p *Published) Plugin() (name, version string) { return p.table.Package, p.table.Path }
+
+// Close does nothing.
+func (*Published) Close() error { return nil }
+
+// PredictBaseline interpolates between published times of plain bfloat16 products. The band is what
+// nine of ten held-out times lie in.
+func (p *Published) PredictBaseline(_ context.Context, spec backend.ProblemSpec) (backend.Prediction, error) {
+	m, ok := spec.Problem.(problem.Matmul)
+	if plain := problem.New(m.M, m.K, m.N, tile.BFloat16); !ok || m != plain || spec.Variant != "" || spec.Mesh != "" {
+		return backend.Prediction{}, fmt.Errorf("%w: published times are of one plain bfloat16 product", backend.ErrUnsupported)
+	}
+	seconds, err := p.table.Seconds(m.M, m.K, m.N)
+	if err != nil {
+		return backend.Prediction{}, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
+	}
+	at := func(factor float64) time.Duration { return time.Duration(seconds * factor * float64(time.Second)) }
+	return backend.Prediction{
+		Elapsed: at(1), Low: at(1 - p.table.Error90), High: at(1 + p.table.Error90), Method: "published",
+		Source: p.table.Package + " " + p.table.Path,
+	}, nil
+}

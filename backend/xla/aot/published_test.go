@@ -1,0 +1,41 @@
+package aot
+
+import (
+	"errors"
+	"testing"
+
+	"matladder/backend"
+	"matladder/machine"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// TestPublished: a plain bfloat16 product has a time, a band around it and a source; nothing else has.
+func TestPublished(t *testing.T) {
+	d, err := machine.Find("nvidia_h100_sxm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := OpenPublished(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	plain := problem.New(3000, 4096, 5000, tile.BFloat16)
+	got, err := b.PredictBaseline(t.Context(), backend.ProblemSpec{Problem: plain})
+	if rate := float64(plain.FLOPs()) / got.Elapsed.Seconds(); err != nil || got.Method != "published" || got.Low >= got.Elapsed || got.High <= got.Elapsed || rate < 4e14 || rate > d.PeakAt("bfloat16", "").Value {
+		t.Errorf("%+v, %v", got, err)
+	}
+	scaled, wide, batch := plain, plain, plain
+	scaled.Quant, wide.N, batch.Batch = problem.PerTensor, 1<<20, 2
+	for _, p := range []problem.Problem{problem.New(512, 512, 512, tile.Float32), scaled, wide, batch} {
+		if got, err := b.PredictBaseline(t.Context(), backend.ProblemSpec{Problem: p}); !errors.Is(err, backend.ErrUnsupported) {
+			t.Errorf("%v: %v, %v", p, got, err)
+		}
+	}
+	if l4, err := machine.Find("nvidia_l4"); err != nil {
+		t.Fatal(err)
+	} else if _, err := OpenPublished(l4); err == nil {
+		t.Error("a baseline that nobody measured")
+	}
+}
