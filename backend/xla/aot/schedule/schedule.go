@@ -11,19 +11,13 @@ import (
 type Schedule struct {
 	Kernel     string
 	Bundles    int // all
-	Empty      int // that do nothing, as the analysis counts them
 	Times      int // that a launch runs it: more than once where the compiler put it into a loop of its own
 	DelaySlots int // bundles after a branch that run whether it is taken or not; 0 if there is no loop
 
 	Loops     []Loop   // in order of their first bundle, an outer one before its inner ones
 	Regions   []Region // of loops, likewise
-	Windows   []Window
 	Transfers []Transfer
 	Units     []Unit
-
-	// ScalarSpills counts scalar registers stored to and loaded from memory for
-	// want of room, in the whole kernel. Those of vectors are slots: Slots tells.
-	ScalarSpills int
 
 	file    string
 	bundles []bundle
@@ -79,40 +73,28 @@ func (s *Schedule) readBundles(path, text string) error {
 		return &FormatError{path, 1, "no bundles in the file"}
 	}
 	s.Bundles = len(s.bundles)
-	s.readMemory()
+	s.readTransfers()
 	if err := s.readLoops(); err != nil {
 		return err
 	}
 	return s.readRegions()
 }
 
-var analysisForm = regexp.MustCompile(`^\s*(total|empty) scheduled bundles:\s*(\d+)\s*$`)
+var analysisForm = regexp.MustCompile(`^\s*total scheduled bundles:\s*(\d+)\s*$`)
 
-// readAnalysis reads how many bundles the compiler itself counts.
+// readAnalysis compares with how many bundles the compiler itself counts.
 func (s *Schedule) readAnalysis(path, text string) error {
-	total, empty := -1, -1
 	for i, line := range strings.Split(text, "\n") {
-		m := analysisForm.FindStringSubmatch(line)
-		if m == nil {
+		if m := analysisForm.FindStringSubmatch(line); m == nil {
 			continue
-		}
-		n, err := strconv.Atoi(m[2])
-		if err != nil {
+		} else if n, err := strconv.Atoi(m[1]); err != nil {
 			return &FormatError{path, i + 1, "a count that is no number"}
-		}
-		if m[1] == "empty" {
-			empty = n
-			continue
-		}
-		if total = n; n != s.Bundles {
+		} else if n != s.Bundles {
 			return &FormatError{path, i + 1, fmt.Sprintf("%d bundles, but %s has %d", n, s.file, s.Bundles)}
 		}
+		return nil
 	}
-	if total < 0 || empty < 0 {
-		return &FormatError{path, 0, `no lines "total scheduled bundles:" and "empty scheduled bundles:"`}
-	}
-	s.Empty = empty
-	return nil
+	return &FormatError{path, 0, `no line "total scheduled bundles:"`}
 }
 
 // at is a fault found at a bundle.
