@@ -64,7 +64,7 @@ type Shape struct {
 // hlo_with_config.
 func Read(format string, text []byte) (*Module, error) {
 	if format == "hlo_with_config" {
-		inner, err := first(text, configModule)
+		inner, err := first(text, 1)
 		if err != nil {
 			return nil, fmt.Errorf("hlo: %w", err)
 		}
