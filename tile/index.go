@@ -279,6 +279,27 @@ func TableFree(xs ...IndexExpr) bool {
 	return free
 }
 
+// AxesIn lists the axes in index expressions, those in lookups too.
+func AxesIn(xs ...IndexExpr) (axes []*Axis) {
+	for _, x := range xs {
+		WalkIndex(x, func(y IndexExpr) {
+			if a, ok := y.(*Axis); ok {
+				axes = append(axes, a)
+			}
+		})
+	}
+	return axes
+}
+
+// Everywhere is an Env in which each axis is at that place, and tables have zeros.
+type Everywhere int
+
+// ProgramID makes it an Env.
+func (at Everywhere) ProgramID(*Axis) int { return int(at) }
+
+// TableValue makes it an Env.
+func (Everywhere) TableValue(*Ref, int) int { return 0 }
+
 func floorDiv(a, b int) int {
 	q := a / b
 	if a%b != 0 && (a < 0) != (b < 0) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"matladder/backend"
+	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/plan"
 )
 
@@ -124,3 +125,23 @@ func wordsOf(strategies []plan.Strategy) []string {
 	}
 	return words
 }
+
+// Parameter is one of ParseParams as people are told of it.
+type Parameter struct {
+	Key    string
+	Values []string // the words that it takes; nil for a number from 1 to Most
+	Most   int
+	Help   string
+}
+
+// Parameters lists those of ParseParams, isa first.
+func Parameters() []Parameter {
+	list := []Parameter{{Key: paramISA, Values: gemm.Names(), Help: "instruction set, as " + ISAVariable + " in the environment says"}}
+	for _, c := range allChoices {
+		list = append(list, Parameter{c.key, c.words, mostChosen, c.what})
+	}
+	return list
+}
+
+// BestISA is the instruction set that is used where nothing else is asked for.
+func BestISA() string { return gemm.Detect().String() }

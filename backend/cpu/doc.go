@@ -54,15 +54,14 @@
 //	backend.go                  Options, Open, Compile
 //	device.go, cores.go         what this machine can do: peaks, bandwidth, rates of a core
 //	measurements.go             the file that keeps them
-//	parameters.go, choices.go   --param: decisions that are asked for
+//	choices.go                  --param: decisions that are asked for
 //	adjustments.go              decisions that cmd/tune may try
-//	assembly.go                 the micro-kernels that a plan calls, for inspect --as asm
+//	roles.go                    calls, cold caches, meshes, and the micro-kernels that a plan calls
 //	internal/plan               the plan (plan.go, step.go, operand.go), and how it prints itself
 //	internal/passes             a file a pass; passes.go lists them; band.go: what masks hide
-//	    strategy.go             the choice of how B is read
+//	    skinny.go               the choice of how B is read
 //	    placement.go            who keeps what is packed; packsAlone: whether workers share it
-//	    product.go, widen.go    micro-kernels and packing for dtypes that passes ask for
-//	    readers.go              what multiplies by a B that is not packed
+//	    product.go, widen.go    micro-kernels and packing for dtypes that passes ask for, and what reads a B that is not packed
 //	internal/epilogue           expressions as loops along rows
 //	internal/exec               executable.go, call.go; run.go: a launch
 //	    pool.go, queues.go      the worker pool, and the tasks of each worker

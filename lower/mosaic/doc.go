@@ -3,7 +3,7 @@
 //
 //  1. Lower writes each program as one kernel: a function over blocks in VMEM,
 //     with a grid, window parameters and one small function per array that says
-//     which block a program sees (window.go, body.go, expr.go).
+//     which block a program sees (kernel.go, body.go, expr.go).
 //  2. The text is MLIR in generic form, operations of dialect version 11, which
 //     every libtpu since 0.0.42 takes for every generation from v4 to v7x.
 //  3. Launch wraps the kernels, in order, in StableHLO custom calls named

@@ -1,6 +1,7 @@
 package mosaic
 
 import (
+	"fmt"
 	"slices"
 
 	"matladder/lower/internal/mlir"
@@ -57,7 +58,7 @@ type Kernel struct {
 
 // refuse says which programs have no Mosaic text: those with blocks that overlap
 // (tile.BlockSpec.Every). Index maps are written as functions that number blocks side by side
-// (transforms, in window.go), and Mosaic's pipeline writes whole blocks back. To lower such
+// (transforms, in kernel.go), and Mosaic's pipeline writes whole blocks back. To lower such
 // blocks is to copy them by the kernel itself, from the tile of memory that each begins in.
 func refuse(p *tile.Program) error {
 	for _, r := range p.Refs {
@@ -131,3 +132,28 @@ func first(p *tile.Program, name string) *tile.Program {
 	q.Refs = slices.Insert(slices.Delete(slices.Clone(p.Refs), from, from+1), to, p.Refs[from])
 	return &q
 }
+
+const maker = "mosaic"
+
+// UnsupportedError is the answer to a program that has no Mosaic text, or none
+// that a generation's compiler takes: Pos, Program, Op, Ref and Reason say what and why.
+type UnsupportedError = mlir.UnsupportedError
+
+func unsupported(pos tile.Pos, p *tile.Program, op, ref, format string, args ...any) error {
+	return &UnsupportedError{Maker: maker, Pos: pos, Program: p.Name, Op: op, Ref: ref, Reason: fmt.Sprintf(format, args...)}
+}
+
+// TooBigError is the answer to a program whose blocks and scratch do not fit a
+// core's VMEM.
+type TooBigError struct {
+	Program       string
+	Target        string
+	Needed, Limit int64 // bytes
+}
+
+func (e *TooBigError) Error() string {
+	return fmt.Sprintf("mosaic: %s: needs %.2f MiB of VMEM for its blocks and scratch, %s has %.2f MiB",
+		e.Program, mebi(e.Needed), e.Target, mebi(e.Limit))
+}
+
+func mebi(bytes int64) float64 { return float64(bytes) / (1 << 20) }

@@ -1,6 +1,8 @@
 package mosaic
 
 import (
+	"slices"
+
 	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
@@ -36,18 +38,7 @@ func memoryOf(p *tile.Program, without string) Memory {
 
 // moves reports whether programs may see different blocks of r.
 func moves(r *tile.Ref) bool {
-	moves := false
-	for _, x := range r.Index {
-		tile.WalkIndex(x, func(x tile.IndexExpr) {
-			switch x := x.(type) {
-			case *tile.Axis:
-				moves = moves || x.Size > 1
-			case tile.Lookup:
-				moves = true
-			}
-		})
-	}
-	return moves
+	return !tile.TableFree(r.Index...) || slices.ContainsFunc(tile.AxesIn(r.Index...), func(a *tile.Axis) bool { return a.Size > 1 })
 }
 
 // checkVMEM refuses what cannot fit. The operand named ahead, if any, is in VMEM beside what

@@ -69,37 +69,17 @@ func implies(c tile.Cond, a *tile.Axis, at int) bool {
 		return !slices.ContainsFunc(c, func(part tile.Cond) bool { return !implies(part, a, at) })
 	}
 	const most = 1 << 16 // steps to try
-	if a.Size > most || !dependsOnlyOn(c, a) {
+	xs := tile.Compared(c)
+	if a.Size > most || !tile.TableFree(xs...) || slices.ContainsFunc(tile.AxesIn(xs...), func(x *tile.Axis) bool { return x != a }) {
 		return false
 	}
 	for i := range a.Size {
-		if i != at && tile.EvalCond(c, step{i}) {
+		if i != at && tile.EvalCond(c, tile.Everywhere(i)) {
 			return false
 		}
 	}
 	return true
 }
-
-func dependsOnlyOn(c tile.Cond, a *tile.Axis) bool {
-	only := true
-	for _, x := range tile.Compared(c) {
-		tile.WalkIndex(x, func(x tile.IndexExpr) {
-			switch x := x.(type) {
-			case *tile.Axis:
-				only = only && x == a
-			case tile.Lookup:
-				only = false
-			}
-		})
-	}
-	return only
-}
-
-// step is one step along the only axis of a condition.
-type step struct{ id int }
-
-func (s step) ProgramID(*tile.Axis) int      { return s.id }
-func (s step) TableValue(*tile.Ref, int) int { return 0 }
 
 // writtenScratch is the scratch that statements may write, as it was declared.
 func writtenScratch(p *tile.Program, body []*tile.Stmt) []*tile.Ref {

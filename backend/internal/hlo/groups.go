@@ -4,51 +4,38 @@ import "slices"
 
 // readGroup reads the members of a group of devices.
 func readGroup(message []byte) (ids []int64, err error) {
-	err = fields(message, func(number int, value int64, data []byte) (err error) {
-		if number == groupIDs {
-			ids, err = numbers(ids, value, data)
-		}
-		return err
-	})
+	err = fieldsOf[[]int64]{1: list(own[[]int64])}.read(&ids, message)
 	return ids, err
 }
 
 // readDeviceList reads groups of devices that are written out, or are a readIota.
 func readDeviceList(message []byte) (groups [][]int64, err error) {
-	err = fields(message, func(number int, _ int64, data []byte) (err error) {
-		switch number {
-		case deviceListGroups:
-			groups, err = more(groups, readGroup, data)
-		case deviceListIota:
-			groups, err = readIota(data)
-		}
+	err = fieldsOf[[][]int64]{1: parts(own[[][]int64], readGroup), 2: func(groups *[][]int64, _ int64, data []byte) (err error) {
+		*groups, err = readIota(data)
 		return err
-	})
+	}}.read(&groups, message)
 	return groups, err
 }
 
-// readIota reads groups of devices as the numbers from 0 on, given a shape, transposed,
+// iotaGroups are groups of devices as the numbers from 0 on, given a shape, transposed,
 // and cut into groups.
+type iotaGroups struct {
+	count, size int64
+	dims, perm  []int64
+}
+
 func readIota(message []byte) (groups [][]int64, err error) {
-	var count, size int64
-	var dims, perm []int64
-	err = fields(message, func(number int, value int64, data []byte) (err error) {
-		switch number {
-		case iotaGroups:
-			count = value
-		case iotaSize:
-			size = value
-		case iotaDims:
-			dims, err = numbers(dims, value, data)
-		case iotaPerm:
-			perm, err = numbers(perm, value, data)
-		}
-		return err
-	})
+	var x iotaGroups
+	err = fieldsOf[iotaGroups]{
+		1: number(func(x *iotaGroups) *int64 { return &x.count }),
+		2: number(func(x *iotaGroups) *int64 { return &x.size }),
+		3: list(func(x *iotaGroups) *[]int64 { return &x.dims }),
+		4: list(func(x *iotaGroups) *[]int64 { return &x.perm }),
+	}.read(&x, message)
 	if err != nil {
 		return nil, err
 	}
-	ids := iota(dims, perm)
+	ids, count, size := iota(x.dims, x.perm), x.count, x.size
 	if count < 1 || size < 1 || count > maxDevices/size || int64(len(ids)) != count*size {
 		return nil, errGroups
 	}
@@ -64,26 +51,20 @@ func readMesh(message []byte) (groups [][]int64, err error) {
 	var dims, along, rest []int64
 	known := true
 	err = fields(message, func(number int, _ int64, data []byte) error {
+		const devices, axes = 1, 2
 		switch number {
-		case meshDevices:
+		case devices:
 			return fields(data, func(number int, _ int64, data []byte) error {
-				if number != meshAxis {
+				if number != 1 { // an axis, of whose fields 1 is the name
 					known = false // devices in an order of their own
 					return nil
 				}
-				return fields(data, func(number int, value int64, _ []byte) error {
-					if number == axisSize {
-						dims = append(dims, value)
-					}
-					return nil
-				})
+				return fieldsOf[[]int64]{2: list(own[[]int64])}.read(&dims, data)
 			})
-		case meshAlong:
+		case axes:
 			along = append(along, 0)
 			return fields(data, func(number int, value int64, _ []byte) error {
-				if number != axisIndex {
-					known = false
-				}
+				known = known && number == 1
 				along[len(along)-1] = value
 				return nil
 			})

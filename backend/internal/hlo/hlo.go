@@ -6,7 +6,7 @@
 //     it needs and skips the others (wire.go).
 //  2. Loops, Body and Arrays find the loop in which launches are timed, what
 //     it repeats, and in which memory its arrays stay (loop.go).
-//  3. Residents are the arguments that are copied nearer to the core (near.go).
+//  3. Residents are the arguments that are copied nearer to the core.
 //  4. Collectives are what devices exchange, and by which algorithm (collective.go).
 //  5. Overrides and Spread write options of the compiler, which go the other way
 //     (overrides.go).
@@ -64,7 +64,7 @@ type Shape struct {
 // hlo_with_config.
 func Read(format string, text []byte) (*Module, error) {
 	if format == "hlo_with_config" {
-		inner, err := first(text, configModule)
+		inner, err := first(text, 1)
 		if err != nil {
 			return nil, fmt.Errorf("hlo: %w", err)
 		}

@@ -328,37 +328,17 @@ func (w window) positions(out, in int64) (n int64) {
 	return n
 }
 
-func readWindow(message []byte) (w window, err error) {
-	w = window{1, 1, 0, 1, 1}
-	err = fields(message, func(number int, value int64, _ []byte) error {
-		if to := map[int]*int64{1: &w.size, 2: &w.stride, 3: &w.low, 5: &w.dilation, 6: &w.base}[number]; to != nil {
-			*to = value
-		}
-		return nil
-	})
-	w.base = max(1, w.base)
-	return w, err
+var windowFields = fieldsOf[window]{
+	1: number(func(w *window) *int64 { return &w.size }),
+	2: number(func(w *window) *int64 { return &w.stride }),
+	3: number(func(w *window) *int64 { return &w.low }),
+	5: number(func(w *window) *int64 { return &w.dilation }),
+	6: number(func(w *window) *int64 { return &w.base }),
 }
 
-// readDimensions reads what a field of an instruction says of a product's dimensions.
-func (d *dimensions) read(field int, message []byte) error {
-	return fields(message, func(number int, value int64, data []byte) (err error) {
-		switch {
-		case field == instructionWindow && number == 1:
-			d.window, err = more(d.window, readWindow, data)
-		case field == instructionDot && number == 1:
-			d.contracted, err = numbers(d.contracted, value, data)
-		case field == instructionConvolution && number == 3:
-			d.kernelFeature = value
-		case field == instructionConvolution && number == 9:
-			d.outBatch = value
-		case field == instructionConvolution && number == 10:
-			d.outFeature = value
-		case field == instructionConvolution && number == 11:
-			d.inSpatial, err = numbers(d.inSpatial, value, data)
-		case field == instructionConvolution && number == 12:
-			d.outSpatial, err = numbers(d.outSpatial, value, data)
-		}
-		return err
-	})
+func readWindow(message []byte) (window, error) {
+	w := window{1, 1, 0, 1, 1}
+	err := windowFields.read(&w, message)
+	w.base = max(1, w.base)
+	return w, err
 }

@@ -7,40 +7,6 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Numbers of fields, as XLA's hlo.proto and xla_data.proto have them.
-const (
-	configModule = 1
-
-	moduleName, moduleComputations, moduleEntry = 1, 3, 6
-
-	computationName, computationInstructions, computationShape, computationID = 1, 2, 4, 5
-
-	programParameters, programResult = 1, 2
-
-	instructionName, instructionOpcode, instructionShape                    = 1, 2, 3
-	instructionTarget, instructionID, instructionOperands, instructionCalls = 28, 35, 36, 38
-
-	instructionGroups, instructionConfig, instructionDeviceList, instructionIota = 49, 43, 87, 92
-	instructionMesh, instructionThread                                           = 93, 79
-
-	meshDevices, meshAlong = 1, 2
-	meshAxis               = 1
-	axisSize, axisIndex    = 2, 1
-
-	instructionParameter, instructionPrefetch                 = 9, 80
-	instructionWindow, instructionConvolution, instructionDot = 15, 16, 30
-
-	groupIDs = 1
-
-	deviceListGroups, deviceListIota = 1, 2
-	iotaGroups, iotaSize             = 1, 2
-	iotaDims, iotaPerm               = 3, 4
-
-	shapeElement, shapeDimensions, shapeTuple, shapeLayout = 2, 3, 4, 5
-
-	layoutSpace = 8
-)
-
 // maxDevices bounds what groups of devices may be written out to.
 const maxDevices = 1 << 20
 
@@ -105,33 +71,79 @@ func numbers(to []int64, value int64, data []byte) ([]int64, error) {
 	return to, nil
 }
 
-// more appends to a list what is read of a message.
-func more[T any](list []T, read func([]byte) (T, error), message []byte) ([]T, error) {
-	x, err := read(message)
-	return append(list, x), err
+// fieldsOf says, by the numbers of hlo.proto and xla_data.proto, where the fields of a message go
+// in a T. Others are passed over.
+type fieldsOf[T any] []fieldOf[T]
+
+type fieldOf[T any] func(x *T, value int64, data []byte) error
+
+func (f fieldsOf[T]) read(x *T, message []byte) error {
+	return fields(message, func(number int, value int64, data []byte) error {
+		if number < len(f) && f[number] != nil {
+			return f[number](x, value, data)
+		}
+		return nil
+	})
 }
 
-func readModule(message []byte) (*Module, error) {
-	m := &Module{}
-	entry := int64(-1)
-	err := fields(message, func(number int, value int64, data []byte) (err error) {
-		switch number {
-		case moduleName:
-			m.Name = string(data)
-		case moduleEntry:
-			entry = value
-		case moduleComputations:
-			m.Computations, err = more(m.Computations, readComputation, data)
-		}
+func text[T any](at func(x *T) *string) fieldOf[T] {
+	return func(x *T, _ int64, data []byte) error {
+		*at(x) = string(data)
+		return nil
+	}
+}
+
+func number[T any](at func(x *T) *int64) fieldOf[T] {
+	return func(x *T, value int64, _ []byte) error {
+		*at(x) = value
+		return nil
+	}
+}
+
+// list is a repeated number.
+func list[T any](at func(x *T) *[]int64) fieldOf[T] {
+	return func(x *T, value int64, data []byte) (err error) {
+		to := at(x)
+		*to, err = numbers(*to, value, data)
 		return err
-	})
+	}
+}
+
+// part is a message that is part of a T, or whose fields are its own.
+func part[T, P any](at func(x *T) *P, of fieldsOf[P]) fieldOf[T] {
+	return func(x *T, _ int64, data []byte) error { return of.read(at(x), data) }
+}
+
+// parts is a repeated message.
+func parts[T, P any](at func(x *T) *[]P, read func(message []byte) (P, error)) fieldOf[T] {
+	return func(x *T, _ int64, data []byte) error {
+		one, err := read(data)
+		*at(x) = append(*at(x), one)
+		return err
+	}
+}
+
+// own is the T whose fields a message inside it has.
+func own[T any](x *T) *T { return x }
+
+func readModule(message []byte) (*Module, error) {
+	type module struct {
+		Module
+		entry int64
+	}
+	m := module{entry: -1}
+	err := fieldsOf[module]{
+		1: text(func(m *module) *string { return &m.Name }),
+		3: parts(func(m *module) *[]*Computation { return &m.Computations }, readComputation),
+		6: number(func(m *module) *int64 { return &m.entry }),
+	}.read(&m, message)
 	if err != nil {
 		return nil, err
 	}
-	if m.Entry = m.computation(entry); m.Entry == nil {
+	if m.Entry = m.computation(m.entry); m.Entry == nil {
 		return nil, errors.New("the module has no entry")
 	}
-	return m, nil
+	return &m.Module, nil
 }
 
 func (m *Module) computation(id int64) *Computation {
@@ -143,30 +155,19 @@ func (m *Module) computation(id int64) *Computation {
 	return nil
 }
 
+var computationFields = fieldsOf[Computation]{
+	1: text(func(c *Computation) *string { return &c.Name }),
+	2: parts(func(c *Computation) *[]*Instruction { return &c.Instructions }, readInstruction),
+	4: part(own, fieldsOf[Computation]{
+		1: parts(func(c *Computation) *[]Shape { return &c.Parameters }, readShape),
+		2: part(func(c *Computation) *Shape { return &c.Result }, shapeFields),
+	}),
+	5: number(func(c *Computation) *int64 { return &c.id }),
+}
+
 func readComputation(message []byte) (*Computation, error) {
 	c := &Computation{}
-	err := fields(message, func(number int, value int64, data []byte) (err error) {
-		switch number {
-		case computationName:
-			c.Name = string(data)
-		case computationID:
-			c.id = value
-		case computationInstructions:
-			c.Instructions, err = more(c.Instructions, readInstruction, data)
-		case computationShape:
-			err = fields(data, func(number int, _ int64, data []byte) (err error) {
-				switch number {
-				case programParameters:
-					c.Parameters, err = more(c.Parameters, readShape, data)
-				case programResult:
-					c.Result, err = readShape(data)
-				}
-				return err
-			})
-		}
-		return err
-	})
-	if err != nil {
+	if err := computationFields.read(c, message); err != nil {
 		return nil, err
 	}
 	names := map[int64]string{}
@@ -181,70 +182,67 @@ func readComputation(message []byte) (*Computation, error) {
 	return c, nil
 }
 
-func readInstruction(message []byte) (*Instruction, error) {
-	i := &Instruction{}
-	err := fields(message, func(number int, value int64, data []byte) (err error) {
-		switch number {
-		case instructionName:
-			i.Name = string(data)
-		case instructionOpcode:
-			i.Opcode = string(data)
-		case instructionTarget:
-			i.Target = string(data)
-		case instructionID:
-			i.id = value
-		case instructionShape:
-			i.Shape, err = readShape(data)
-		case instructionOperands:
-			i.operands, err = numbers(i.operands, value, data)
-		case instructionGroups:
-			i.Groups, err = more(i.Groups, readGroup, data)
-		case instructionDeviceList:
-			var groups [][]int64
-			if groups, err = readDeviceList(data); len(i.Groups) == 0 {
-				i.Groups = groups
-			}
-		case instructionIota:
-			i.Groups, err = readIota(data)
-		case instructionMesh:
-			i.Groups, err = readMesh(data)
-		case instructionThread:
-			i.Thread = string(data)
-		case instructionParameter:
-			i.parameter = value
-		case instructionPrefetch:
-			i.prefetch = true
-		case instructionWindow, instructionConvolution, instructionDot:
-			err = i.dims.read(number, data)
-		case instructionConfig:
-			i.Config = string(data)
-		case instructionCalls:
-			i.computations, err = numbers(i.computations, value, data)
+var instructionFields = fieldsOf[Instruction]{
+	1: text(func(i *Instruction) *string { return &i.Name }),
+	2: text(func(i *Instruction) *string { return &i.Opcode }),
+	3: part(func(i *Instruction) *Shape { return &i.Shape }, shapeFields),
+	9: number(func(i *Instruction) *int64 { return &i.parameter }),
+	15: part(own, fieldsOf[Instruction]{
+		1: parts(func(i *Instruction) *[]window { return &i.dims.window }, readWindow),
+	}),
+	16: part(own, fieldsOf[Instruction]{ // of a convolution
+		3:  number(func(i *Instruction) *int64 { return &i.dims.kernelFeature }),
+		9:  number(func(i *Instruction) *int64 { return &i.dims.outBatch }),
+		10: number(func(i *Instruction) *int64 { return &i.dims.outFeature }),
+		11: list(func(i *Instruction) *[]int64 { return &i.dims.inSpatial }),
+		12: list(func(i *Instruction) *[]int64 { return &i.dims.outSpatial }),
+	}),
+	28: text(func(i *Instruction) *string { return &i.Target }),
+	30: part(own, fieldsOf[Instruction]{1: list(func(i *Instruction) *[]int64 { return &i.dims.contracted })}),
+	35: number(func(i *Instruction) *int64 { return &i.id }),
+	36: list(func(i *Instruction) *[]int64 { return &i.operands }),
+	38: list(func(i *Instruction) *[]int64 { return &i.computations }),
+	43: text(func(i *Instruction) *string { return &i.Config }),
+	49: parts(func(i *Instruction) *[][]int64 { return &i.Groups }, readGroup),
+	79: text(func(i *Instruction) *string { return &i.Thread }),
+	80: func(i *Instruction, _ int64, _ []byte) error {
+		i.prefetch = true
+		return nil
+	},
+	87: func(i *Instruction, _ int64, data []byte) error {
+		groups, err := readDeviceList(data)
+		if len(i.Groups) == 0 { // else they are written out too
+			i.Groups = groups
 		}
 		return err
-	})
-	return i, err
+	},
+	92: groups(readIota),
+	93: groups(readMesh),
 }
 
-func readShape(message []byte) (Shape, error) {
-	var s Shape
-	err := fields(message, func(number int, value int64, data []byte) (err error) {
-		switch number {
-		case shapeElement:
-			s.Element = value
-		case shapeDimensions:
-			s.Dimensions, err = numbers(s.Dimensions, value, data)
-		case shapeTuple:
-			s.Tuple, err = more(s.Tuple, readShape, data)
-		case shapeLayout:
-			err = fields(data, func(number int, value int64, _ []byte) error {
-				if number == layoutSpace {
-					s.Space = value
-				}
-				return nil
-			})
-		}
+// groups are those of a collective, as read reads them.
+func groups(read func(message []byte) ([][]int64, error)) fieldOf[Instruction] {
+	return func(i *Instruction, _ int64, data []byte) (err error) {
+		i.Groups, err = read(data)
 		return err
-	})
+	}
+}
+
+func readInstruction(message []byte) (*Instruction, error) {
+	i := &Instruction{}
+	return i, instructionFields.read(i, message)
+}
+
+var shapeFields = fieldsOf[Shape]{
+	2: number(func(s *Shape) *int64 { return &s.Element }),
+	3: list(func(s *Shape) *[]int64 { return &s.Dimensions }),
+	4: nil, // a tuple's
+	5: part(own, fieldsOf[Shape]{8: number(func(s *Shape) *int64 { return &s.Space })}),
+}
+
+func init() { shapeFields[4] = parts(func(s *Shape) *[]Shape { return &s.Tuple }, readShape) }
+
+func readShape(message []byte) (s Shape, err error) {
+	err = shapeFields.read(&s, message)
 	return s, err
 }

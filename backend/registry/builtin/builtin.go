@@ -2,7 +2,7 @@
 // one, write its file and put it into the list below.
 //
 //	cpu      cpu.go       the cores of this machine
-//	xla-cpu  xla.go       XLA on those cores
+//	xla-cpu  cpu.go       XLA on those cores
 //	tpu, gpu plugin.go    devices behind a PJRT plugin
 //	aot      ahead.go     TPUs that need not be there
 //	aot-gpu  ahead_gpu.go GPUs that need not be there

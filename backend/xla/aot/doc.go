@@ -13,7 +13,7 @@
 //  4. CompileKernels does so for tile programs: it lowers them, asks lower/mosaic
 //     whether the generation can run them at all, and compiles what passes.
 //     CompileSpread compiles a program with Shardy's annotations for a whole pod, and
-//     lists what its devices exchange, and by which algorithm (spread.go).
+//     lists what its devices exchange, and by which algorithm (mesh.go).
 //  5. Backend predicts: with Options.Schedules each child dumps the schedule of what
 //     it compiles (dump.go); its kernels, added up (part.go), go through the step
 //     model of package model (predict.go). Outcomes are kept on disk under a key of

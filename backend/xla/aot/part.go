@@ -24,12 +24,7 @@ const writesOut = "vmem_to_hbm"
 // partOf adds up a schedule. shares are those of model.Work; nil takes every
 // condition to hold in every step, which is the most that a step can take.
 func partOf(s *schedule.Schedule, looped bool, shares []float64) (part, error) {
-	p := part{Kernel: s.Kernel, Times: int64(s.Times), In: granules(s, false), Out: granules(s, true)}
-	for _, slots := range s.Slots(schedule.Span{From: 0, To: s.Bundles}) {
-		if slots.Kind == schedule.Matrix {
-			p.Matrix += slots.Busy
-		}
-	}
+	p := part{Kernel: s.Kernel, Times: int64(s.Times), In: granules(s, false), Out: granules(s, true), Matrix: s.Busy(schedule.Matrix, schedule.Span{To: s.Bundles})}
 	var err error
 	if !looped {
 		p.Cycles, err = s.Once()

@@ -39,7 +39,7 @@
 //
 // On a GPU the trap is the L2 cache, in which launches would find what the last ones
 // left. By any method they take sets of arrays in turn, alike in what they hold, so many
-// that the cache does not keep a set until its turn comes again (sets.go); the sample says
+// that the cache does not keep a set until its turn comes again; the sample says
 // hbm. With operands=any, and where arrays are so small that it would take more than 64
 // sets, there is one set, and the sample says l2. Outputs shows every set.
 //

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"matladder/backend"
+	"matladder/backend/cpu/internal/evict"
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
 	"matladder/backend/internal/stage"
@@ -309,4 +310,15 @@ func (e *Executable) Print(machine []string, hugePages bool) string {
 	}
 	t.Part("memory", line)
 	return t.String()
+}
+
+// Cool puts all memory of e out of the caches.
+func (e *Executable) Cool(ctx context.Context) error {
+	if err := e.Loaded("cool"); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return e.Pool.Run(func(member int) { evict.Part(e.Pages, member, e.Pool.Size) })
 }

@@ -14,8 +14,8 @@
 //  3. Block, or Multiply, which is told more (run.go), walks the panels in pieces that
 //     fit the caches (block.go, blocking.go) and calls the micro-kernel, which keeps one tile
 //     of c in registers over a run of k (tile.go), one tile after another below it
-//     (column.go). The last columns of c, where they are few, may have a routine of
-//     their own (edge.go), also for rows of a as they lie (edge_along.go).
+//     (also tile.go). The last columns of c, where they are few, may have a routine of
+//     their own (edge_along.go), also for rows of a as they lie.
 //  4. Where packing a would show, Multiply takes rows of it as they lie, if words in
 //     memory are those of panels, as float32 and four bytes of int8 are (rows.go).
 //
@@ -35,12 +35,12 @@
 //     element of c is the sum of the products along two rows (dots.go).
 //   - An InPlace takes a b of elements narrower than are multiplied (int4, int8,
 //     float8) and widens them in registers (inplace.go), or for more rows of a
-//     to pieces that are packed as they are widened (inplace_pieces.go).
+//     to pieces that are packed as they are widened.
 //
 // AMX has tile registers of 16 rows, which multiply so fast that each pass over c
 // would show (tiles.go). So Multiply reads an a that is not packed there too, keeps sums
 // between runs of k apart from c, and writes c once (block_tiles.go): by non-temporal
-// stores, rounded to bfloat16 or scaled (MultiplyWhole, whole.go). AMX is
+// stores, rounded to bfloat16 or scaled (MultiplyWhole). AMX is
 // used only after small products on it were the same as those in Go
 // (tiles_proof_amd64.go). Where they are not, or where the operating system refuses,
 // ISA.Missing says so and AVX512 is the best there is.

@@ -1,6 +1,8 @@
 package passes
 
 import (
+	"slices"
+
 	"matladder/backend/cpu/internal/plan"
 	"matladder/tile"
 )
@@ -36,26 +38,10 @@ func unconditional(steps []*plan.Step) []*plan.Step {
 // always reports whether c holds in every program because it asks nothing that
 // differs between them.
 func always(c tile.Cond) bool {
-	same := true
-	for _, x := range tile.Compared(c) {
-		tile.WalkIndex(x, func(x tile.IndexExpr) {
-			switch x := x.(type) {
-			case *tile.Axis:
-				same = same && x.Size == 1
-			case tile.Lookup:
-				same = false
-			}
-		})
-	}
-	return same && tile.EvalCond(c, origin{})
+	xs := tile.Compared(c)
+	moves := slices.ContainsFunc(tile.AxesIn(xs...), func(a *tile.Axis) bool { return a.Size > 1 })
+	return !moves && tile.TableFree(xs...) && tile.EvalCond(c, tile.Everywhere(0))
 }
-
-// origin is the first program of any grid.
-type origin struct{}
-
-func (origin) ProgramID(*tile.Axis) int { return 0 }
-
-func (origin) TableValue(*tile.Ref, int) int { return 0 }
 
 func fuseAll(steps []*plan.Step) []*plan.Step {
 	var out []*plan.Step

@@ -82,10 +82,7 @@ func looksUpAcross(p *plan.Plan, x tile.IndexExpr) bool {
 	found := false
 	tile.WalkIndex(x, func(x tile.IndexExpr) {
 		if l, ok := x.(tile.Lookup); ok {
-			tile.WalkIndex(l.At, func(x tile.IndexExpr) {
-				a, ok := x.(*tile.Axis)
-				found = found || ok && a.Semantics == tile.Parallel && a.Size > 1
-			})
+			found = found || slices.ContainsFunc(tile.AxesIn(l.At), func(a *tile.Axis) bool { return a.Semantics == tile.Parallel && a.Size > 1 })
 		}
 	})
 	return found

@@ -188,11 +188,7 @@ func followEachOther(p *plan.Plan, r *plan.Matrix) bool {
 		if moves && r.BlocksAlong[d] > 1 {
 			return false
 		}
-		tile.WalkIndex(x, func(x tile.IndexExpr) {
-			if a, ok := x.(*tile.Axis); ok && a.Semantics == tile.Arbitrary && a.Size > 1 {
-				moves = true
-			}
-		})
+		moves = moves || slices.ContainsFunc(tile.AxesIn(x), func(a *tile.Axis) bool { return a.Semantics == tile.Arbitrary && a.Size > 1 })
 	}
 	return moves
 }

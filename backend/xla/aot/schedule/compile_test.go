@@ -172,16 +172,14 @@ func TestEveryGeneration(t *testing.T) {
 			t.Errorf("%s: a step takes %.0f bundles", generation, b)
 		}
 		body, _ := s.Body()
-		for _, u := range s.Slots(body.Span, s.Conditional()...) {
-			if u.Kind == schedule.Matrix && u.Part < 0.1 {
-				t.Errorf("%s: the matrix unit is busy for %.2f of the body", generation, u.Part)
-			}
+		if busy := s.Busy(schedule.Matrix, body.Span); 10*busy < body.Len() {
+			t.Errorf("%s: %d slots of the matrix unit in use in %d bundles", generation, busy, body.Len())
 		}
 		if len(s.Transfers) != 3 {
 			t.Errorf("%s: transfers %+v", generation, s.Transfers)
 		}
 		for _, x := range s.Transfers {
-			if !x.InGrid || x.Bytes != 2*block*block {
+			if granule := map[string]int64{"v4": 512}[generation]; x.Granules*max(granule, 32) != 2*block*block {
 				t.Errorf("%s: transfer %+v", generation, x)
 			}
 		}

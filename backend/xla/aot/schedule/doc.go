@@ -8,9 +8,8 @@
 //  2. The bundles give the loops (loop.go) and, in the loop over the grid, the
 //     regions that a branch may skip (region.go): the body of a grid step, and in
 //     it what only some steps do, such as the first or the last of k.
-//  3. The same text tells the windows of the operands, the transfers between HBM
-//     and VMEM (transfer.go) and the spills (slots.go).
-//  4. Steady and Slots add up: cycles of one grid step, and how full they are.
+//  3. The same text tells the transfers between HBM and VMEM.
+//  4. Steady and Slots add up: cycles of one grid step, and which slots are in use (slots.go).
 //
 // A line that the package has no use for is skipped; a file that no longer has the
 // form it knows is a *FormatError with file and line, never a wrong count.

@@ -72,7 +72,7 @@ func (s *Schedule) findBody() {
 		if r.Parent >= 0 || !grid.contains(r.Span) {
 			continue
 		}
-		if busy := s.busy(Matrix, r.Span); busy > best || busy == best && r.Len() > length {
+		if busy := s.Busy(Matrix, r.Span); busy > best || busy == best && r.Len() > length {
 			s.body, best, length = i, busy, r.Len()
 		}
 	}

@@ -11,19 +11,13 @@ import (
 type Schedule struct {
 	Kernel     string
 	Bundles    int // all
-	Empty      int // that do nothing, as the analysis counts them
 	Times      int // that a launch runs it: more than once where the compiler put it into a loop of its own
 	DelaySlots int // bundles after a branch that run whether it is taken or not; 0 if there is no loop
 
 	Loops     []Loop   // in order of their first bundle, an outer one before its inner ones
 	Regions   []Region // of loops, likewise
-	Windows   []Window
 	Transfers []Transfer
 	Units     []Unit
-
-	// ScalarSpills counts scalar registers stored to and loaded from memory for
-	// want of room, in the whole kernel. Those of vectors are slots: Slots tells.
-	ScalarSpills int
 
 	file    string
 	bundles []bundle
@@ -79,43 +73,63 @@ func (s *Schedule) readBundles(path, text string) error {
 		return &FormatError{path, 1, "no bundles in the file"}
 	}
 	s.Bundles = len(s.bundles)
-	s.readMemory()
+	s.readTransfers()
 	if err := s.readLoops(); err != nil {
 		return err
 	}
 	return s.readRegions()
 }
 
-var analysisForm = regexp.MustCompile(`^\s*(total|empty) scheduled bundles:\s*(\d+)\s*$`)
+var analysisForm = regexp.MustCompile(`^\s*total scheduled bundles:\s*(\d+)\s*$`)
 
-// readAnalysis reads how many bundles the compiler itself counts.
+// readAnalysis compares with how many bundles the compiler itself counts.
 func (s *Schedule) readAnalysis(path, text string) error {
-	total, empty := -1, -1
 	for i, line := range strings.Split(text, "\n") {
-		m := analysisForm.FindStringSubmatch(line)
-		if m == nil {
+		if m := analysisForm.FindStringSubmatch(line); m == nil {
 			continue
-		}
-		n, err := strconv.Atoi(m[2])
-		if err != nil {
+		} else if n, err := strconv.Atoi(m[1]); err != nil {
 			return &FormatError{path, i + 1, "a count that is no number"}
-		}
-		if m[1] == "empty" {
-			empty = n
-			continue
-		}
-		if total = n; n != s.Bundles {
+		} else if n != s.Bundles {
 			return &FormatError{path, i + 1, fmt.Sprintf("%d bundles, but %s has %d", n, s.file, s.Bundles)}
 		}
+		return nil
 	}
-	if total < 0 || empty < 0 {
-		return &FormatError{path, 0, `no lines "total scheduled bundles:" and "empty scheduled bundles:"`}
-	}
-	s.Empty = empty
-	return nil
+	return &FormatError{path, 0, `no line "total scheduled bundles:"`}
 }
 
 // at is a fault found at a bundle.
 func (s *Schedule) at(bundle int, format string, args ...any) error {
 	return &FormatError{s.file, s.bundles[bundle].line, fmt.Sprintf(format, args...)}
+}
+
+// Transfer is an instruction that moves a block between HBM and VMEM. In the loop
+// it is predicated: it runs in the steps whose block differs from the one before.
+type Transfer struct {
+	Kind     string // hbm_to_vmem, vmem_to_hbm
+	Granules int64  // 0 if known only at run time, as for a block that overhangs
+}
+
+var (
+	transferForm = regexp.MustCompile(`%(\d+) = dma\.(\w+) `)
+	granuleForm  = regexp.MustCompile(`/\*size_in_granules=\*/(\d+)`)
+)
+
+func (s *Schedule) readTransfers() {
+	seen := map[string]bool{}
+	for _, b := range s.bundles {
+		for _, m := range transferForm.FindAllStringSubmatchIndex(b.text, -1) {
+			id, rest := b.text[m[2]:m[3]], b.text[m[1]:]
+			// The check of an address names the transfer that it is for.
+			if seen[id] || strings.HasSuffix(b.text[:m[0]], " for ") {
+				continue
+			}
+			seen[id] = true
+			rest, _, _ = strings.Cut(rest, ";;")
+			t := Transfer{Kind: b.text[m[4]:m[5]]}
+			if g := granuleForm.FindStringSubmatch(rest); g != nil {
+				t.Granules, _ = strconv.ParseInt(g[1], 10, 64)
+			}
+			s.Transfers = append(s.Transfers, t)
+		}
+	}
 }

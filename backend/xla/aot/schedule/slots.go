@@ -26,10 +26,6 @@ const (
 	Scalar
 )
 
-var kindNames = []string{"other", "matrix", "weights", "vector", "cross", "function", "pop", "load", "fill", "store", "spill", "scalar"}
-
-func (k Kind) String() string { return kindNames[k] }
-
 // kinds are the columns of the file; older versions of libtpu have one for the MXU.
 var kinds = map[string]Kind{
 	"MXU": Matrix, "MATMUL": Matrix, "MATPUSH": Weights, "XLU": Cross, "VALU": Vector, "VPOP": Pop, "EUP": Function,
@@ -109,42 +105,22 @@ func numbers(line string, want int) ([]int, error) {
 	return ns, nil
 }
 
-// Slots is how full one kind of slot is.
+// Slots is how many of a unit's slots are in use.
 type Slots struct {
 	Unit
-	Busy int     // slots in use
-	Part float64 // of those there are, 0 to 1
+	Busy int
 }
 
-// Slots tells how full each unit is in a span, the regions of without left out.
-func (s *Schedule) Slots(in Span, without ...Region) []Slots {
+// Slots tells how many slots of each unit a span uses.
+func (s *Schedule) Slots(in Span) []Slots {
 	all := make([]Slots, len(s.Units))
-	count := 0
-	for i := in.From; i < in.To; i++ {
-		if skipped(i, without) {
-			continue
-		}
-		count++
-		for j, n := range s.slots[i] {
-			all[j].Busy += n
-		}
-	}
 	for j, u := range s.Units {
 		all[j].Unit = u
-		if u.Capacity > 0 && count > 0 {
-			all[j].Part = float64(all[j].Busy) / float64(u.Capacity*count)
+		for i := in.From; i < in.To; i++ {
+			all[j].Busy += s.slots[i][j]
 		}
 	}
 	return all
-}
-
-func skipped(i int, regions []Region) bool {
-	for _, r := range regions {
-		if r.contains(Span{i, i + 1}) {
-			return true
-		}
-	}
-	return false
 }
 
 // Along is how full a kind of slot is along a span, as parts for a picture: parts
@@ -161,21 +137,18 @@ func (s *Schedule) Along(k Kind, in Span, parts int) []float64 {
 			}
 		}
 		if capacity > 0 {
-			along[p] = float64(s.busy(k, share)) / float64(capacity*share.Len())
+			along[p] = float64(s.Busy(k, share)) / float64(capacity*share.Len())
 		}
 	}
 	return along
 }
 
-// busy counts the slots of a kind that a span uses.
-func (s *Schedule) busy(k Kind, in Span) int {
+// Busy counts the slots of a kind that a span uses.
+func (s *Schedule) Busy(k Kind, in Span) int {
 	n := 0
-	for j, u := range s.Units {
-		if u.Kind != k {
-			continue
-		}
-		for i := in.From; i < in.To; i++ {
-			n += s.slots[i][j]
+	for _, u := range s.Slots(in) {
+		if u.Kind == k {
+			n += u.Busy
 		}
 	}
 	return n

@@ -1,0 +1,104 @@
+package cpu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"matladder/backend"
+	"matladder/backend/cpu/internal/exec"
+	"matladder/backend/cpu/internal/gemm"
+	"matladder/backend/cpu/internal/plan"
+	"matladder/tile"
+)
+
+var _ backend.Caller = (*Backend)(nil)
+
+// CompileCall plans programs for calls. Memory comes with the first call.
+func (b *Backend) CompileCall(ctx context.Context, programs []*tile.Program, params backend.Params, layout backend.Layout) (backend.Callable, error) {
+	if params.Threads != 0 && params.Threads != b.Threads() {
+		return nil, fmt.Errorf("cpu: call: %d threads: the backend has %d", params.Threads, b.Threads())
+	}
+	e, err := b.compileFor(ctx, programs, params, layout, 1)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.Borrow(layout.Packed); err != nil {
+		return nil, err
+	}
+	if need, limit := e.Size(), availableMemory(); limit > 0 && need > limit {
+		return nil, fmt.Errorf("cpu: %w", &backend.TooBigError{What: "memory", Needed: need, Limit: limit})
+	}
+	return exec.NewCallable(e, b.Threads(), b.sharing), nil
+}
+
+var _ backend.Cooler = (*Backend)(nil)
+
+// Cool puts all memory of an executable out of the caches: arrays, and the buffers that
+// launches pack into.
+func (b *Backend) Cool(ctx context.Context, x backend.Executable) error {
+	e, ok := x.(*exec.Executable)
+	if !ok {
+		return errors.New("cpu: cool: not an executable of this backend")
+	}
+	return e.Cool(ctx)
+}
+
+// RunMesh runs programs of a mesh once on all its devices, each a worker with memory of its
+// own: in and out have, for each device, arrays in the order of tile.Bind. It is for trying
+// programs of several devices, not for speed.
+func (b *Backend) RunMesh(ctx context.Context, programs []*tile.Program, in [][]tile.Tensor) ([][]tile.Tensor, error) {
+	devices := make([]*exec.Executable, len(in))
+	for d := range in {
+		e, err := b.compileFor(ctx, programs, backend.Params{Threads: 1}, backend.Layout{}, len(in))
+		if err != nil {
+			return nil, err
+		}
+		devices[d] = e
+		defer e.Close()
+		if err := e.Load(in[d]...); err != nil {
+			return nil, fmt.Errorf("device %d: %w", d, err)
+		}
+	}
+	if err := exec.RunMesh(ctx, programs, devices); err != nil {
+		return nil, err
+	}
+	out := make([][]tile.Tensor, len(devices))
+	for d, e := range devices {
+		for _, r := range e.Bound.Out {
+			out[d] = append(out[d], tile.NewTensor(r.Dtype, r.Array...))
+		}
+		if err := e.Results(out[d]...); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Assembly compiles programs as Compile does and returns the micro-kernels that their
+// products call, each once. Nothing runs. Errors are those of Compile.
+func (b *Backend) Assembly(ctx context.Context, programs []*tile.Program, params backend.Params) ([]backend.Routine, error) {
+	e, err := b.compile(ctx, programs, params)
+	if err != nil {
+		return nil, err
+	}
+	var seen []plan.Routine
+	var list []backend.Routine
+	for i := range e.Plans {
+		for _, r := range e.Plans[i].Routines() {
+			if slices.Contains(seen, r) {
+				continue
+			}
+			seen = append(seen, r)
+			one := backend.Routine{Name: r.Name, Product: r.Product}
+			if one.File, one.Text = gemm.Assembly(r.Name); one.File == "" {
+				one.Name = "" // it is in Go
+			} else {
+				one.File, one.Code = "backend/cpu/internal/gemm/"+one.File, gemm.Code(r.Name)
+			}
+			list = append(list, one)
+		}
+	}
+	return list, nil
+}
