@@ -26,17 +26,22 @@ func newAnswers(ctx context.Context, p problem.Matmul, seed uint64, dist string)
 	}
 	r := &Reference{p: p}
 	for e := range p.Batch {
-		x, ok := newPattern(p, e, seed, dist)
-		if !ok {
-			return nil, fmt.Errorf("check: no exact probe of %s %s %s", p, p.Quant, p.Epilogue())
-		}
-		a := &answers{pattern: x}
-		if err := a.multiply(ctx); err != nil {
+		if err := r.answer(ctx, e, seed, dist); err != nil {
 			return nil, err
 		}
-		r.answers = append(r.answers, a)
 	}
 	return r, nil
+}
+
+// answer adds the answers of element e of a batch.
+func (r *Reference) answer(ctx context.Context, e int, seed uint64, dist string) error {
+	x, err := newPattern(r.p, e, seed, dist)
+	if err != nil {
+		return err
+	}
+	a := &answers{pattern: x}
+	r.answers = append(r.answers, a)
+	return a.multiply(ctx)
 }
 
 // multiply computes the sums. All are integers that float64 holds.

@@ -280,19 +280,15 @@ func (x *attentionReference) ProductsOff(part float64) { x.off = part }
 // Verify is Verifier's. Beside the rows of the reference it looks at every element: none is
 // larger than the largest of v, which a mean of them cannot be.
 func (x *attentionReference) Verify(ctx context.Context, _ []*tile.Program, _, outputs map[string]tile.Tensor) (Result, error) {
-	out, result := outputs["o"], Result{OK: true}
-	bad := func(i int, over float64, format string, args ...any) {
-		if over > 1 && result.OK {
-			result.OK, result.Detail = false, fmt.Sprintf("o[%d, %d]: ", i/x.p.ValueDim, i%x.p.ValueDim)+fmt.Sprintf(format, args...)
-		}
-		result.ErrOverBound = max(result.ErrOverBound, over)
-	}
+	out, result, n := outputs["o"], Result{OK: true}, x.p.ValueDim
 	for i := range out.Len() {
 		if i%checkEvery == 0 && ctx.Err() != nil {
 			return result, ctx.Err()
 		}
 		if v := math.Abs(out.At(i)); !(v <= x.largest*(1+4*x.p.Dtype.Epsilon()+2*x.off)) {
-			bad(i, math.Inf(1), "%v, and no element of v is larger than %v", out.At(i), x.largest)
+			result.note(math.Inf(1), func() string {
+				return fmt.Sprintf("o[%d, %d]: %v, and no element of v is larger than %v", i/n, i%n, out.At(i), x.largest)
+			})
 		}
 	}
 	// Products of float32 are rounded once an addition; the errors are random, and so
@@ -300,22 +296,13 @@ func (x *attentionReference) Verify(ctx context.Context, _ []*tile.Program, _, o
 	scores := tile.Float32.Epsilon()*4*(2+math.Sqrt(float64(x.p.Dim))) + x.off
 	sums := tile.Float32.Epsilon()*4*(2+math.Sqrt(float64(x.p.Keys))) + x.off
 	var errs, all float64
-	for n, row := range x.rows {
-		for d, want := range x.want[n] {
-			i := row*x.p.ValueDim + d
-			got := out.At(i)
-			size := x.sizes[n][d]
-			bound := size*(2*scores*(1+x.spread[n])+sums+math.Expm1(2*x.doubt[n])) + (size+math.Abs(want))*3*x.p.Dtype.Epsilon() + 1e-30
+	for at, row := range x.rows {
+		for d, want := range x.want[at] {
+			got := out.At(row*n + d)
+			size := x.sizes[at][d]
+			bound := size*(2*scores*(1+x.spread[at])+sums+math.Expm1(2*x.doubt[at])) + (size+math.Abs(want))*3*x.p.Dtype.Epsilon() + 1e-30
 			err := math.Abs(got - want)
-			if !(err <= bound) {
-				over := err / bound
-				if over != over {
-					over = math.Inf(1)
-				}
-				bad(i, over, "%v, want %v ± %v", got, want, bound)
-			} else {
-				bad(i, err/bound, "")
-			}
+			result.note(err/bound, func() string { return fmt.Sprintf("o[%d, %d]: %v, want %v ± %v", row, d, got, want, bound) })
 			errs += err * err
 			all += want * want
 		}

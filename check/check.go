@@ -25,6 +25,7 @@ package check
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"matladder/problem"
 	"matladder/tile"
@@ -43,6 +44,25 @@ type Result struct {
 	QuantRelErr float64 // ‖o - o64‖ / ‖o64‖ (Frobenius)
 	QuantMaxErr float64 // the largest |o - o64|
 	QuantSNRdB  float64 // 20·log10(‖o64‖ / ‖o - o64‖)
+}
+
+// join takes in a verdict on another part of the output: of wrong ones the worst is told.
+func (r *Result) join(part Result) {
+	if !part.OK && (r.OK || part.ErrOverBound > r.ErrOverBound) {
+		r.OK, r.Detail = false, part.Detail
+	}
+	r.ErrOverBound, r.RelErr = max(r.ErrOverBound, part.ErrOverBound), max(r.RelErr, part.RelErr)
+}
+
+// note takes in an error over its bound, of which the first above 1 is told; NaN is worse than any.
+func (r *Result) note(over float64, detail func() string) {
+	if over != over {
+		over = math.Inf(1)
+	}
+	if over > 1 && r.OK {
+		r.OK, r.Detail = false, detail()
+	}
+	r.ErrOverBound = max(r.ErrOverBound, over)
 }
 
 // Inputs makes all inputs of programs in the order of tile.Bind.

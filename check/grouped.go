@@ -92,19 +92,16 @@ func fillGrouped(ctx context.Context, t tile.Tensor, name string, p problem.Grou
 	// Each group is a probe of its own.
 	for g := range p.Groups {
 		rows := offsets[g+1] - offsets[g]
-		x, ok := newPattern(p.Product(max(rows, 1)), g, seed, dist)
-		if !ok {
-			return fmt.Errorf("check: no exact probe of %s", p)
-		}
+		x, err := newPattern(p.Product(max(rows, 1)), g, seed, dist)
 		switch {
+		case err != nil:
 		case name == "w":
-			if err := x.fill(ctx, t, g*p.K*p.N, "b"); err != nil {
-				return err
-			}
+			err = x.fill(ctx, t, g*p.K*p.N, "b")
 		case rows > 0:
-			if err := x.fill(ctx, t, offsets[g]*p.K, "a"); err != nil {
-				return err
-			}
+			err = x.fill(ctx, t, offsets[g]*p.K, "a")
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return ctx.Err()
@@ -145,13 +142,8 @@ func newGroupedReference(ctx context.Context, p problem.Grouped, in map[string]t
 		}
 		product, err := p.Product(rows), error(nil)
 		if IsExact(dist) {
-			x, ok := newPattern(product, g, seed, dist)
-			if !ok {
-				return nil, fmt.Errorf("check: no exact probe of %s", p)
-			}
-			a := &answers{pattern: x}
-			err = a.multiply(ctx)
-			r.groups[g] = &Reference{p: product, answers: []*answers{a}}
+			r.groups[g] = &Reference{p: product}
+			err = r.groups[g].answer(ctx, g, seed, dist)
 		} else {
 			var ops operands
 			if ops, err = operandsOf(ctx, product, r.operands(g, in)); err == nil {
@@ -207,10 +199,8 @@ func (r *groupedReference) Verify(ctx context.Context, programs []*tile.Program,
 		if err != nil {
 			return Result{}, err
 		}
-		if !one.OK && (all.OK || one.ErrOverBound > all.ErrOverBound) {
-			all.OK, all.Detail = false, fmt.Sprintf("group %d, from row %d on: %s", g, r.offsets[g], one.Detail)
-		}
-		all.ErrOverBound, all.RelErr = max(all.ErrOverBound, one.ErrOverBound), max(all.RelErr, one.RelErr)
+		one.Detail = fmt.Sprintf("group %d, from row %d on: %s", g, r.offsets[g], one.Detail)
+		all.join(one)
 	}
 	return all, nil
 }

@@ -14,8 +14,8 @@ func init() {
 			return fillMatmul(ctx, t, name, p.(problem.Matmul), seed, dist)
 		},
 		HasExact: func(p problem.Problem) bool {
-			_, ok := newPattern(p.(problem.Matmul), 0, 0, Exact)
-			return ok
+			_, err := newPattern(p.(problem.Matmul), 0, 0, Exact)
+			return err == nil
 		},
 		Reference: func(ctx context.Context, p problem.Problem, in map[string]tile.Tensor, seed uint64, dist string) (Verifier, error) {
 			r, err := referenceOfMatmul(ctx, p.(problem.Matmul), in, seed, dist)

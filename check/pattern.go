@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"matladder/problem"
 	"matladder/tile"
 	"slices"
@@ -77,11 +78,11 @@ type term struct {
 // special is every how many rows, and columns, one is special.
 const special = 8
 
-// newPattern draws the probe of element e of the batch, if there is one for p.
-func newPattern(p problem.Matmul, e int, seed uint64, dist string) (*pattern, bool) {
+// newPattern draws the probe of element e of the batch; it is an error if there is none for p.
+func newPattern(p problem.Matmul, e int, seed uint64, dist string) (*pattern, error) {
 	scheme, err := p.Scheme()
 	if err != nil {
-		return nil, false
+		return nil, err
 	}
 	x := &pattern{p: p, scheme: scheme, start: mix(seed ^ mix(hash("exact")+uint64(e)))}
 	x.a, x.b = p.Factors()
@@ -125,11 +126,11 @@ func newPattern(p problem.Matmul, e int, seed uint64, dist string) (*pattern, bo
 		x.window = min(p.K, (1<<24-1)/(128*reach*scales))
 	}
 	if ok := x.anchor(lifted); !ok {
-		return nil, false
+		return nil, fmt.Errorf("check: no exact probe of %s", problem.Title(p))
 	}
 	x.deal(lifted, reach, scales)
 	x.choose(lifted, plain, dist)
-	return x, true
+	return x, nil
 }
 
 // oddUpTo is the largest odd integer up to which a dtype has all, or enough.

@@ -54,10 +54,7 @@ func (t together) Verify(ctx context.Context, programs []*tile.Program, in, out 
 		if err != nil {
 			return Result{}, err
 		}
-		if !r.OK && (all.OK || r.ErrOverBound > all.ErrOverBound) {
-			all.OK, all.Detail = false, r.Detail
-		}
-		all.ErrOverBound, all.RelErr = max(all.ErrOverBound, r.ErrOverBound), max(all.RelErr, r.RelErr)
+		all.join(r)
 	}
 	return all, nil
 }

@@ -123,7 +123,7 @@ func GPUWorkOf(p *tile.Program) (GPUWork, error) {
 		loads = append(loads, l)
 	}
 	w.Reads = func(group int, id int64, read func(GPURead)) {
-		env := gpuProgram{grid, ids(grid, group, id)}
+		env := tile.PointAt(grid, ids(grid, group, id)) // its loop is at its start
 		for i, l := range loads {
 			at := int64(0)
 			for _, x := range l.ref.Index {
@@ -367,21 +367,6 @@ func (w GPUWork) memoryBytes(slots int64, group int, cache float64) int64 {
 	}
 	return max(least, bytes)
 }
-
-// gpuProgram is where a block is in the grid; its loop is at its start.
-type gpuProgram struct {
-	axes []*tile.Axis
-	ids  []int
-}
-
-func (p gpuProgram) ProgramID(a *tile.Axis) int {
-	if i := slices.Index(p.axes, a); i >= 0 {
-		return p.ids[i]
-	}
-	return 0
-}
-
-func (gpuProgram) TableValue(*tile.Ref, int) int { return 0 }
 
 // ids are the places of a block along the axes: the last two axes of more than one
 // go in groups, as package lower/triton numbers them.

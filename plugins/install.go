@@ -154,22 +154,50 @@ func (in *installer) run(ctx context.Context) (Installed, error) {
 	if err != nil {
 		return Installed{}, err
 	}
+	var downloads []string
+	i, err = in.place(ctx, in.root(), files[0].Name, func(i *Installed) (err error) { // a damaged plugin of this version makes way
+		downloads, err = in.stage(ctx, files, i)
+		return err
+	})
+	if err == nil {
+		for _, path := range downloads {
+			os.Remove(path)
+		}
+	}
+	return i, err
+}
+
+// place has the plugin's files put into a folder of their own, its library checked and the
+// manifest written there, and then has it take the place of root. source names where the library
+// is from.
+func (in *installer) place(ctx context.Context, root, source string, fill func(i *Installed) error) (Installed, error) {
 	staging, err := os.MkdirTemp(in.Folder, ".staging-")
 	if err != nil {
 		return Installed{}, in.writeError(err, 0)
 	}
 	defer os.RemoveAll(staging)
-	i, downloads, err := in.stage(ctx, files, staging)
-	if err != nil {
+	i := Installed{Name: in.Name, Version: in.Version, Platform: in.Platform.String(), LibraryPath: in.plugin.Library(), InstalledAt: time.Now().UTC(), Root: staging}
+	if err := fill(&i); err != nil {
 		return Installed{}, err
 	}
-	if err := replaceFolder(staging, in.root()); err != nil { // a damaged plugin of this version makes way
+	if _, err := os.Stat(i.Library()); err != nil {
+		return Installed{}, fmt.Errorf("%s has no %s", source, i.LibraryPath)
+	}
+	if err := Inspect(i.Library(), in.Platform); err != nil {
+		return Installed{}, fmt.Errorf("%s of %s: %w", i.LibraryPath, source, err)
+	}
+	if in.Check != nil {
+		if i.API, err = in.Check(ctx, i.Library()); err != nil {
+			return Installed{}, fmt.Errorf("%s: %w", source, err)
+		}
+	}
+	if err := writeManifest(i); err != nil {
 		return Installed{}, in.writeError(err, 0)
 	}
-	for _, path := range downloads {
-		os.Remove(path)
+	if err := replaceFolder(staging, root); err != nil {
+		return Installed{}, in.writeError(err, 0)
 	}
-	i.Root = in.root()
+	i.Root = root
 	return i, nil
 }
 
@@ -222,43 +250,28 @@ func (in *installer) chooseWheels(ctx context.Context) ([]indexFile, error) {
 	return files, nil
 }
 
-// stage downloads every wheel, unpacks them into the folder staging, has the library
-// checked, and writes the manifest there. It also returns the paths of the downloads.
-func (in *installer) stage(ctx context.Context, files []indexFile, staging string) (Installed, []string, error) {
-	i := Installed{Name: in.Name, Version: in.Version, Platform: in.Platform.String(), LibraryPath: in.plugin.Library(), InstalledAt: time.Now().UTC(), Root: staging}
-	var downloads []string
+// stage downloads every wheel, and then unpacks them into the folder of i. It returns the paths of
+// the downloads.
+func (in *installer) stage(ctx context.Context, files []indexFile, i *Installed) (downloads []string, err error) {
 	for k, f := range files {
 		path, err := in.download(ctx, f, func(done, total int64) {
 			in.Progress(Progress{f.Name, k + 1, len(files), done, total})
 		})
 		if err != nil {
-			return i, nil, err
+			return nil, err
 		}
 		downloads = append(downloads, path)
 		i.Wheels = append(i.Wheels, Source{f.Name, f.URL.Redacted(), f.SHA256})
 		i.Unpinned = i.Unpinned || !f.pinned
 	}
 	for k, path := range downloads {
-		unpacked, err := in.extract(ctx, in.plugin.Wheels[k], path, files[k].Name, staging)
+		unpacked, err := in.extract(ctx, in.plugin.Wheels[k], path, files[k].Name, i.Root)
 		if err != nil {
-			return i, nil, err
+			return nil, err
 		}
 		i.Files = append(i.Files, unpacked...)
 	}
-	if _, err := os.Stat(i.Library()); err != nil {
-		return i, nil, fmt.Errorf("%s has no %s", files[0].Name, i.LibraryPath)
-	}
-	if err := Inspect(i.Library(), in.Platform); err != nil {
-		return i, nil, fmt.Errorf("%s of %s: %w", i.LibraryPath, files[0].Name, err)
-	}
-	if in.Check != nil {
-		api, err := in.Check(ctx, i.Library())
-		if err != nil {
-			return i, nil, fmt.Errorf("%s: %w", files[0].Name, err)
-		}
-		i.API = api
-	}
-	return i, downloads, writeManifest(i)
+	return downloads, nil
 }
 
 // removeStaging removes the staging folders of installations that were killed. The lock is

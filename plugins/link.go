@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Link installs a plugin out of Python packages that are on this machine already, for machines
@@ -53,35 +52,11 @@ func (in *installer) link(ctx context.Context, dir string) (Installed, error) {
 		return Installed{}, err
 	}
 	defer unlock()
-	staging, err := os.MkdirTemp(in.Folder, ".staging-")
-	if err != nil {
-		return Installed{}, in.writeError(err, 0)
-	}
-	defer os.RemoveAll(staging)
-	i := Installed{Name: in.Name, Version: in.Version, Platform: in.Platform.String(), LibraryPath: in.plugin.Library(), InstalledAt: time.Now().UTC(), Unpinned: true, Root: staging}
-	if i.Files, err = in.linkFiles(ctx, dir, staging); err != nil {
-		return Installed{}, err
-	}
-	if _, err := os.Stat(i.Library()); err != nil {
-		return Installed{}, fmt.Errorf("no %s there", i.LibraryPath)
-	}
-	if err := Inspect(i.Library(), in.Platform); err != nil {
-		return Installed{}, fmt.Errorf("%s: %w", i.LibraryPath, err)
-	}
-	if in.Check != nil {
-		if i.API, err = in.Check(ctx, i.Library()); err != nil {
-			return Installed{}, err
-		}
-	}
-	if err := writeManifest(i); err != nil {
-		return Installed{}, in.writeError(err, 0)
-	}
-	root := in.root() + ".linked" // beside one that was downloaded
-	if err := replaceFolder(staging, root); err != nil {
-		return Installed{}, in.writeError(err, 0)
-	}
-	i.Root = root
-	return i, nil
+	return in.place(ctx, in.root()+".linked", name, func(i *Installed) (err error) { // beside one that was downloaded
+		i.Unpinned = true
+		i.Files, err = in.linkFiles(ctx, dir, i.Root)
+		return err
+	})
 }
 
 // linkFiles links what the plugin's wheels would bring, out of the folders that they are

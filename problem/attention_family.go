@@ -2,7 +2,6 @@ package problem
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,43 +56,40 @@ func makeAttention(s Sizes, a Asked) (Attention, error) {
 	return p, err
 }
 
-// read sets what one word says.
-func (p *Attention) read(word string) error {
-	for name, option := range map[string]*bool{"causal": &p.Causal, "end": &p.AtEnd, "bias": &p.Bias, "sinks": &p.Sinks, "segments": &p.Segments, "lengths": &p.Lengths} {
-		if word == name {
-			*option = true
-			return nil
-		}
-	}
-	if ends, ok := strings.CutPrefix(word, "window"); ok {
-		left, right, two := strings.Cut(ends, ",")
-		l, okLeft := parseEnd(left)
-		r, okRight := parseEnd(right)
-		if !two || !okLeft || !okRight {
-			return fmt.Errorf("%q: want window and the keys on both sides, as in window1023,0; - is no end", word)
-		}
-		p.Window, p.Left, p.Right = true, l, r
-		return nil
-	}
-	if numbers, ok := strings.CutPrefix(word, "pages"); ok {
-		size, count, two := strings.Cut(numbers, "x")
+// attentionWords are those of AttentionFamily but for what is turned.
+var attentionWords = []word[Attention]{
+	flag("causal", func(p *Attention) *bool { return &p.Causal }),
+	flag("end", func(p *Attention) *bool { return &p.AtEnd }),
+	{"window", "want window and the keys on both sides, as in window1023,0; - is no end", func(p *Attention, rest string) bool {
+		left, right, two := strings.Cut(rest, ",")
+		var okLeft, okRight bool
+		p.Left, okLeft = parseEnd(left)
+		p.Right, okRight = parseEnd(right)
+		p.Window = true
+		return two && okLeft && okRight
+	}, func(p *Attention) (string, bool) { return endOf(p.Left) + "," + endOf(p.Right), p.Window }},
+	number("cap", "want cap and a positive number, as in cap50", 0, 'g', func(p *Attention) *float64 { return &p.SoftCap }),
+	flag("bias", func(p *Attention) *bool { return &p.Bias }),
+	flag("sinks", func(p *Attention) *bool { return &p.Sinks }),
+	flag("segments", func(p *Attention) *bool { return &p.Segments }),
+	flag("lengths", func(p *Attention) *bool { return &p.Lengths }),
+	{"pages", "want pages, the keys of one and, if examples share some or there are more, how many there are, as in pages256 and pages256x100", func(p *Attention, rest string) bool {
+		size, count, two := strings.Cut(rest, "x")
 		var err error
 		if p.PageSize, err = ParseSize(size); err == nil && two {
 			p.Pages, err = ParseSize(count)
 		}
-		if err != nil || p.PageSize > 1<<24 {
-			return fmt.Errorf("%q: want pages, the keys of one and, if examples share some or there are more, how many there are, as in pages256 and pages256x100", word)
+		return err == nil && p.PageSize <= 1<<24
+	}, func(p *Attention) (string, bool) {
+		if p.Pages > 0 {
+			return fmt.Sprintf("%dx%d", p.PageSize, p.Pages), true
 		}
-		return nil
-	}
-	if number, ok := strings.CutPrefix(word, "cap"); ok {
-		x, err := strconv.ParseFloat(number, 64)
-		if err != nil || !(x > 0) || math.IsInf(x, 0) {
-			return fmt.Errorf("%q: want cap and a positive number, as in cap50", word)
-		}
-		p.SoftCap = x
-		return nil
-	}
+		return strconv.Itoa(p.PageSize), p.PageSize > 0
+	}},
+}
+
+// read sets what one word says.
+func (p *Attention) read(word string) error {
 	if turned := Turned(word); turned == TurnedBoth || turned == TurnedRows {
 		if p.Rope != TurnedNone && p.Rope != turned {
 			return fmt.Errorf("%q: rope turns q and k, ropeq q alone: want one of them", word)
@@ -101,12 +97,16 @@ func (p *Attention) read(word string) error {
 		p.Rope = turned
 		return nil
 	}
-	if err := p.Rotation.read(word); err != errUnread {
+	if err := readWord(attentionWords, p, word); err != errUnread {
 		return err
 	}
-	return fmt.Errorf("%q: want causal, end, window1023,0, cap50, bias, sinks, segments, lengths, pages256, rope or ropeq, with these two %s, joined by +", word, rotationWords)
+	if err := readWord(rotationWords, &p.Rotation, word); err != errUnread {
+		return err
+	}
+	return fmt.Errorf("%q: want causal, end, window1023,0, cap50, bias, sinks, segments, lengths, pages256, rope or ropeq, with these two %s, joined by +", word, rotationForm)
 }
 
+// parseEnd reads what endOf spells: the keys to one side of a window.
 func parseEnd(s string) (n int, ok bool) {
 	if s == "-" {
 		return -1, true
@@ -115,31 +115,11 @@ func parseEnd(s string) (n int, ok bool) {
 	return n, err == nil && n >= 0
 }
 
-// options are the words of p, in one order.
-func (p Attention) options() string {
-	var words optionList
-	end := func(n int) string {
-		if n < 0 {
-			return "-"
-		}
-		return strconv.Itoa(n)
+func endOf(n int) string {
+	if n < 0 {
+		return "-"
 	}
-	words.add(p.Causal, "causal")
-	words.add(p.AtEnd, "end")
-	words.add(p.Window, "window"+end(p.Left)+","+end(p.Right))
-	words.add(p.SoftCap > 0, "cap"+strconv.FormatFloat(p.SoftCap, 'g', -1, 64))
-	words.add(p.Bias, "bias")
-	words.add(p.Sinks, "sinks")
-	words.add(p.Segments, "segments")
-	words.add(p.Lengths, "lengths")
-	if p.Pages > 0 {
-		words.add(true, fmt.Sprintf("pages%dx%d", p.PageSize, p.Pages))
-	} else {
-		words.add(p.PageSize > 0, fmt.Sprintf("pages%d", p.PageSize))
-	}
-	words.add(p.Rope != TurnedNone, string(p.Rope))
-	words.add(p.Rotation != Rotation{}, p.Rotation.options())
-	return words.String()
+	return strconv.Itoa(n)
 }
 
 // Family is AttentionFamily.
@@ -156,7 +136,7 @@ func (p Attention) Sizes() Sizes {
 
 // Asked is all but the sizes.
 func (p Attention) Asked() Asked {
-	return Asked{A: p.Dtype, B: p.Dtype, Acc: tile.Float32, Out: p.Dtype, Options: p.options()}
+	return Asked{A: p.Dtype, B: p.Dtype, Acc: tile.Float32, Out: p.Dtype, Options: saidWords(attentionWords, &p, string(p.Rope), p.Rotation.options())}
 }
 
 // Operands are the arrays.

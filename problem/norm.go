@@ -3,7 +3,6 @@ package problem
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"matladder/tile"
@@ -66,43 +65,25 @@ func makeNorm(s Sizes, a Asked) (Norm, error) {
 	return p, err
 }
 
+// normWords are those of NormFamily but the dtype of o, which has a place of its own.
+var normWords = []word[Norm]{
+	{"layer", "", func(p *Norm, _ string) bool { p.RMS = false; return true }, nil},
+	flag("rms", func(p *Norm) *bool { return &p.RMS }),
+	flag("offset", func(p *Norm) *bool { return &p.Offset }),
+	flag("residual", func(p *Norm) *bool { return &p.Residual }),
+	number("eps", "want eps and a positive number, as in eps1e-6", 0, 'g', func(p *Norm) *float64 { return &p.Epsilon }),
+}
+
 // read sets what one word says.
 func (p *Norm) read(word string) (err error) {
-	switch word {
-	case "layer":
-		p.RMS = false
-		return nil
-	case "rms":
-		p.RMS = true
-		return nil
-	case "offset":
-		p.Offset = true
-		return nil
-	case "residual":
-		p.Residual = true
-		return nil
-	}
-	if number, ok := strings.CutPrefix(word, "eps"); ok {
-		if p.Epsilon, err = strconv.ParseFloat(number, 64); err != nil || !(p.Epsilon > 0) || math.IsInf(p.Epsilon, 0) {
-			return fmt.Errorf("%q: want eps and a positive number, as in eps1e-6", word)
-		}
-		return nil
-	}
 	if name, ok := strings.CutPrefix(word, "out"); ok {
 		p.Out, err = tile.ParseDtype(name)
 		return err
 	}
-	return fmt.Errorf("%q: want layer, rms, offset, residual, eps1e-6 or outfloat32, joined by +", word)
-}
-
-// options are the words of p, in one order; the dtype of o has a place of its own.
-func (p Norm) options() string {
-	var words optionList
-	words.add(p.RMS, "rms")
-	words.add(p.Offset, "offset")
-	words.add(p.Residual, "residual")
-	words.add(p.Epsilon != 0, "eps"+strconv.FormatFloat(p.Epsilon, 'g', -1, 64))
-	return words.String()
+	if err = readWord(normWords, p, word); err == errUnread {
+		err = fmt.Errorf("%q: want layer, rms, offset, residual, eps1e-6 or outfloat32, joined by +", word)
+	}
+	return err
 }
 
 // Eps is what is added under the root.
@@ -121,7 +102,7 @@ func (p Norm) Sizes() Sizes { return Sizes{p.Rows, p.Cols} }
 
 // Asked is all but the sizes.
 func (p Norm) Asked() Asked {
-	return Asked{A: p.X, Acc: tile.Float32, Out: p.Out, Options: p.options()}
+	return Asked{A: p.X, Acc: tile.Float32, Out: p.Out, Options: saidWords(normWords, &p)}
 }
 
 // Operands are x, the residual, the weights, o, and the sum of x and the residual.

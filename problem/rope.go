@@ -1,7 +1,6 @@
 package problem
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -81,81 +80,36 @@ func makeRope(s Sizes, a Asked) (Rope, error) {
 	return p, err
 }
 
-// rotationWords are those that Rotation reads.
-const rotationWords = "interleaved, rotary64, at4095, base500000, llama3 or yarn16,4096"
+// rotationWords are those of a Rotation, and rotationForm what they are for people.
+var rotationWords = []word[Rotation]{
+	flag("interleaved", func(p *Rotation) *bool { return &p.Interleaved }),
+	count("rotary", "2", func(p *Rotation) *int { return &p.Rotary }),
+	count("at", "0", func(p *Rotation) *int { return &p.At }),
+	number("base", "want base and a number above 1, as in base500000", 1, 'f', func(p *Rotation) *float64 { return &p.Base }),
+	{string(Llama3), "", func(p *Rotation, _ string) bool { p.Scaling = Llama3; return true }, func(p *Rotation) (string, bool) { return "", p.Scaling == Llama3 }},
+	{string(YaRN), "want yarn, how much longer contexts are, and the one trained on, as in yarn16,4096", func(p *Rotation, rest string) bool {
+		factor, context, two := strings.Cut(rest, ",")
+		var wrong, wrong2 error
+		p.Longer, wrong = strconv.Atoi(factor)
+		p.Context, wrong2 = strconv.Atoi(context)
+		p.Scaling = YaRN
+		return two && wrong == nil && wrong2 == nil && p.Longer >= 1 && p.Context >= 1
+	}, func(p *Rotation) (string, bool) { return fmt.Sprintf("%d,%d", p.Longer, p.Context), p.Scaling == YaRN }},
+}
 
-// errUnread is of a word that is none of Rotation's.
-var errUnread = errors.New("no word of a rotation")
+const rotationForm = "interleaved, rotary64, at4095, base500000, llama3 or yarn16,4096"
 
 // read sets what one word says.
 func (p *Rope) read(word string) error {
-	err := p.Rotation.read(word)
+	err := readWord(rotationWords, &p.Rotation, word)
 	if err == errUnread {
-		return fmt.Errorf("%q: want %s, joined by +", word, rotationWords)
+		return fmt.Errorf("%q: want %s, joined by +", word, rotationForm)
 	}
 	return err
 }
 
-// read sets what one word says; it is errUnread for one that says nothing here.
-func (p *Rotation) read(word string) error {
-	number := func(prefix, least string, n *int) (bool, error) {
-		text, ok := strings.CutPrefix(word, prefix)
-		if !ok {
-			return false, nil
-		}
-		v, err := strconv.Atoi(text)
-		if err != nil || v < 0 || v == 0 && least != "0" || v > 1<<30 {
-			return true, fmt.Errorf("%q: want %s and a whole number from %s on", word, prefix, least)
-		}
-		*n = v
-		return true, nil
-	}
-	switch word {
-	case "interleaved":
-		p.Interleaved = true
-		return nil
-	case string(Llama3):
-		p.Scaling = Llama3
-		return nil
-	}
-	if is, err := number("rotary", "2", &p.Rotary); is {
-		return err
-	}
-	if is, err := number("at", "0", &p.At); is {
-		return err
-	}
-	if text, ok := strings.CutPrefix(word, "base"); ok {
-		x, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(x > 1) || math.IsInf(x, 0) {
-			return fmt.Errorf("%q: want base and a number above 1, as in base500000", word)
-		}
-		p.Base = x
-		return nil
-	}
-	if text, ok := strings.CutPrefix(word, string(YaRN)); ok {
-		factor, context, two := strings.Cut(text, ",")
-		f, wrong := strconv.Atoi(factor)
-		c, wrong2 := strconv.Atoi(context)
-		if !two || wrong != nil || wrong2 != nil || f < 1 || c < 1 {
-			return fmt.Errorf("%q: want yarn, how much longer contexts are, and the one trained on, as in yarn16,4096", word)
-		}
-		p.Scaling, p.Longer, p.Context = YaRN, f, c
-		return nil
-	}
-	return errUnread
-}
-
 // options are the words of p, in one order.
-func (p Rotation) options() string {
-	var words optionList
-	words.add(p.Interleaved, "interleaved")
-	words.add(p.Rotary > 0, "rotary"+strconv.Itoa(p.Rotary))
-	words.add(p.At > 0, "at"+strconv.Itoa(p.At))
-	words.add(p.Base != 0, "base"+strconv.FormatFloat(p.Base, 'f', -1, 64))
-	words.add(p.Scaling == Llama3, string(Llama3))
-	words.add(p.Scaling == YaRN, fmt.Sprintf("%s%d,%d", YaRN, p.Longer, p.Context))
-	return words.String()
-}
+func (p Rotation) options() string { return saidWords(rotationWords, &p) }
 
 // Turned is how many columns of a row are turned.
 func (p Rope) Turned() int {

@@ -1,8 +1,10 @@
 package problem
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"matladder/tile"
@@ -91,13 +93,71 @@ func floats(dtypes ...tile.Dtype) error {
 	return nil
 }
 
-// optionList are words that spell a problem, each added where it says something.
-type optionList []string
-
-func (l *optionList) add(is bool, word string) {
-	if is {
-		*l = append(*l, word)
-	}
+// A word spells a part of a problem P: all of it is its name, or the name and a rest.
+type word[P any] struct {
+	name  string
+	wrong string                       // what is said of a rest that read refuses; "" for a word without one
+	read  func(p *P, rest string) bool // takes it in
+	said  func(p *P) (string, bool)    // the rest, and whether p says the word at all; nil for one that goes without saying
 }
 
-func (l optionList) String() string { return strings.Join(l, "+") }
+// flag is a word that says no more than that it is there.
+func flag[P any](name string, of func(p *P) *bool) word[P] {
+	return word[P]{name, "", func(p *P, _ string) bool { *of(p) = true; return true }, func(p *P) (string, bool) { return "", *of(p) }}
+}
+
+// count is a word with a whole number behind it.
+func count[P any](name, least string, of func(p *P) *int) word[P] {
+	return word[P]{name, fmt.Sprintf("want %s and a whole number from %s on", name, least), func(p *P, rest string) bool {
+		n, err := strconv.Atoi(rest)
+		*of(p) = n
+		return err == nil && n >= 0 && (n > 0 || least == "0") && n <= 1<<30
+	}, func(p *P) (string, bool) { return strconv.Itoa(*of(p)), *of(p) > 0 }}
+}
+
+// number is a word with a number above another behind it, which is spelled in a format of strconv.
+func number[P any](name, wrong string, above float64, format byte, of func(p *P) *float64) word[P] {
+	return word[P]{name, wrong, func(p *P, rest string) bool {
+		x, err := strconv.ParseFloat(rest, 64)
+		*of(p) = x
+		return err == nil && x > above && !math.IsInf(x, 0)
+	}, func(p *P) (string, bool) { return strconv.FormatFloat(*of(p), format, -1, 64), *of(p) != 0 }}
+}
+
+// errUnread is of a word that is none of a list.
+var errUnread = errors.New("no such word")
+
+// readWord has p say what text spells.
+func readWord[P any](list []word[P], p *P, text string) error {
+	for _, w := range list {
+		rest, ok := strings.CutPrefix(text, w.name)
+		switch {
+		case !ok || rest != "" && w.wrong == "":
+		case !w.read(p, rest):
+			return fmt.Errorf("%q: %s", text, w.wrong)
+		default:
+			return nil
+		}
+	}
+	return errUnread
+}
+
+// saidWords are the words of a list that p says, in their order, and behind them those of more
+// that are not empty.
+func saidWords[P any](list []word[P], p *P, more ...string) string {
+	var words []string
+	for _, w := range list {
+		if w.said == nil {
+			continue
+		}
+		if rest, is := w.said(p); is {
+			words = append(words, w.name+rest)
+		}
+	}
+	for _, w := range more {
+		if w != "" {
+			words = append(words, w)
+		}
+	}
+	return strings.Join(words, "+")
+}

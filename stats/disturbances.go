@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"matladder/results"
+	"matladder/stats/interval"
 )
 
 // Symptoms are what the conditions of a row show of disturbances: what its round
@@ -216,7 +217,7 @@ func limitOf(values []float64, share float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	n := max(few/2, int(share*float64(len(sorted))))
 	for {
-		low, high := quartiles(sorted[:n])
+		low, high := interval.Quantile(sorted[:n], 0.25), interval.Quantile(sorted[:n], 0.75)
 		limit := high + max(3*(high-low), tolerance*high)
 		more, _ := slices.BinarySearch(sorted, math.Nextafter(limit, math.Inf(1)))
 		if more <= n {
@@ -224,17 +225,4 @@ func limitOf(values []float64, share float64) float64 {
 		}
 		n = more
 	}
-}
-
-// quartiles interpolates between the values at a quarter and three quarters.
-func quartiles(sorted []float64) (low, high float64) {
-	at := func(share float64) float64 {
-		place := share * float64(len(sorted)-1)
-		i := int(place)
-		if i+1 == len(sorted) {
-			return sorted[i]
-		}
-		return sorted[i] + (place-float64(i))*(sorted[i+1]-sorted[i])
-	}
-	return at(0.25), at(0.75)
 }

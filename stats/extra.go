@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"matladder/results"
+	"matladder/stats/interval"
 )
 
 // TableColumns are the names of the columns that a table for people has on request.
@@ -48,13 +49,7 @@ func (s *Summary) TimeAt(q float64) (seconds float64, ok bool) {
 	if s.Mode != results.Measured || !s.Time.Known() {
 		return 0, false
 	}
-	sorted := slices.Sorted(slices.Values(s.timing.samples))
-	place := q * float64(len(sorted)-1)
-	i := min(int(place), len(sorted)-1)
-	seconds = sorted[i]
-	if i+1 < len(sorted) {
-		seconds += (place - float64(i)) * (sorted[i+1] - sorted[i])
-	}
+	seconds = interval.Quantile(slices.Sorted(slices.Values(s.timing.samples)), q)
 	return seconds, seconds > 0
 }
 

@@ -1,7 +1,6 @@
 package stats
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -66,17 +65,10 @@ func WriteContests(w io.Writer, format string, summaries []Summary) error {
 			l.Notes = append(l.Notes, title+": "+note)
 		}
 	}
-	var buf bytes.Buffer
-	switch format {
-	case "text":
-		l.text(&buf)
-	case "md":
-		l.markdown(&buf)
-	default:
+	if format != "text" && format != "md" {
 		return fmt.Errorf("unknown format %q of a comparison with peers, known are text, md", format)
 	}
-	_, err := w.Write(buf.Bytes())
-	return err
+	return l.write(w, format)
 }
 
 // contender is the name of the column that a point stands in.

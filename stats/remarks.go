@@ -12,11 +12,13 @@ import (
 // lowConfidenceMark precedes figures of low confidence.
 const lowConfidenceMark = "~"
 
-// reasons say what disturbed a run, and what to do about it.
-var reasons = []struct {
+type reason struct {
 	cause        Causes
 	what, advice string
-}{
+}
+
+// reasons say what disturbed a run, and what to do about it.
+var reasons = []reason{
 	{Waited, "its threads waited for processors while other programs ran", "end what else runs (top shows it), or take fewer --threads"},
 	{Throttled, "a quota of processor time was spent (control group)", "raise the quota (docker --cpus, a limit of Kubernetes), or take fewer --threads"},
 	{Stolen, "the host of this virtual machine gave its processors to others (steal)", "measure at another time, or on a machine of its own"},
@@ -61,12 +63,7 @@ func disturbance(summaries []Summary) string {
 	}
 	var why, advice []string
 	order := slices.Clone(reasons)
-	slices.SortStableFunc(order, func(a, b struct {
-		cause        Causes
-		what, advice string
-	}) int {
-		return counts[b.cause] - counts[a.cause]
-	})
+	slices.SortStableFunc(order, func(a, b reason) int { return counts[b.cause] - counts[a.cause] })
 	slow := 0
 	for _, r := range order {
 		n := counts[r.cause]
@@ -99,19 +96,24 @@ func disturbance(summaries []Summary) string {
 // lostTime are the causes that time was taken from what was measured.
 const lostTime = Waited | Stolen | Throttled
 
-// fewSamples says that figures are marked for want of samples; "" if none is.
-func fewSamples(summaries []Summary) string {
+// marked says why the figures of some points are marked; "" if there are none.
+func marked(summaries []Summary, is func(s *Summary) bool, why string) string {
 	n := 0
 	for i := range summaries {
-		if s := &summaries[i]; s.Few() && !s.timing.lowConfidence {
+		if is(&summaries[i]) {
 			n++
 		}
 	}
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s stands before figures, of %d %s, with fewer than %d samples: give it a longer --time-budget",
-		lowConfidenceMark, n, words.Plural("point", n), fewestSamples)
+	return fmt.Sprintf("%s stands before figures, of %d %s, %s", lowConfidenceMark, n, words.Plural("point", n), why)
+}
+
+// fewSamples says that figures are marked for want of samples; "" if none is.
+func fewSamples(summaries []Summary) string {
+	return marked(summaries, func(s *Summary) bool { return s.Few() && !s.timing.lowConfidence },
+		fmt.Sprintf("with fewer than %d samples: give it a longer --time-budget", fewestSamples))
 }
 
 // unfinished says of which files the sweep has not ended; "" if all have.
@@ -130,19 +132,8 @@ func unfinished(summaries []Summary) string {
 
 // wideIntervals says why figures are marked that no row calls disturbed; "" if none is.
 func wideIntervals(summaries []Summary) string {
-	n := 0
-	for i := range summaries {
-		s := &summaries[i]
-		for _, e := range [...]Estimate{s.Time, s.Rate, s.PercentOfBaseline, s.OverBelow} {
-			if e.Known() && !e.LowConfidence && !e.Holds() {
-				n++
-				break
-			}
-		}
-	}
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s stands before figures, of %d %s, whose intervals span more than twofold: measure again, on a quieter machine or with a longer --time-budget",
-		lowConfidenceMark, n, words.Plural("point", n))
+	wide := func(e Estimate) bool { return e.Known() && !e.LowConfidence && !e.Holds() }
+	return marked(summaries, func(s *Summary) bool {
+		return wide(s.Time) || wide(s.Rate) || wide(s.PercentOfBaseline) || wide(s.OverBelow)
+	}, "whose intervals span more than twofold: measure again, on a quieter machine or with a longer --time-budget")
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -21,10 +22,8 @@ func WriteTable(w io.Writer, format string, summaries []Summary, more ...string)
 	var buf bytes.Buffer
 	var err error
 	switch format {
-	case "text":
-		NewLadder(summaries, more...).text(&buf)
-	case "md":
-		NewLadder(summaries, more...).markdown(&buf)
+	case "text", "md":
+		return NewLadder(summaries, more...).write(w, format)
 	case "csv":
 		err = writeFlatCSV(&buf, summaries)
 	case "json":
@@ -41,82 +40,71 @@ func WriteTable(w io.Writer, format string, summaries []Summary, more ...string)
 	return err
 }
 
-// text writes l for a terminal, columns aligned.
-func (l Ladder) text(w *bytes.Buffer) {
+// write writes l as text or md.
+func (l Ladder) write(w io.Writer, format string) error {
+	var b bytes.Buffer
+	section, note := Section.text, func(text string) string { return "note: " + oneLine(text) }
+	if format == "md" {
+		section, note = Section.markdown, func(text string) string { return "- " + escape(text) }
+	}
 	for i, s := range l.Sections {
 		if i > 0 {
-			w.WriteString("\n")
+			b.WriteString("\n")
 		}
-		fmt.Fprintln(w, s.Title)
-		widths := s.widths()
-		for _, row := range append([][]string{s.Header}, s.Rows...) {
-			var line strings.Builder
-			for i, cell := range row {
-				line.WriteString("  ")
-				line.WriteString(pad(oneLine(cell), widths[i], leftAligned(s.Header[i])))
-			}
-			fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
-		}
+		section(s, &b)
 	}
 	if len(l.Notes) > 0 {
-		w.WriteString("\n")
+		b.WriteString("\n")
 	}
-	for _, note := range l.Notes {
-		fmt.Fprintln(w, "note: "+oneLine(note))
+	for _, text := range l.Notes {
+		fmt.Fprintln(&b, note(text))
 	}
+	_, err := w.Write(b.Bytes())
+	return err
 }
 
-// markdown writes l as GitHub tables.
-func (l Ladder) markdown(w *bytes.Buffer) {
-	for i, s := range l.Sections {
-		if i > 0 {
-			w.WriteString("\n")
-		}
-		fmt.Fprintf(w, "**%s**\n\n", escape(s.Title))
-		rule := make([]string, len(s.Header))
-		for i, name := range s.Header {
-			rule[i] = "---:"
-			if leftAligned(name) {
-				rule[i] = "---"
-			}
-		}
-		for i, row := range append([][]string{s.Header, rule}, s.Rows...) {
-			for c, cell := range row {
-				if i != 1 {
-					cell = escape(cell)
-				}
-				if c == 0 {
-					w.WriteString("|")
-				}
-				w.WriteString(" " + cell + " |")
-			}
-			w.WriteString("\n")
-		}
-	}
-	if len(l.Notes) > 0 {
-		w.WriteString("\n")
-	}
-	for _, note := range l.Notes {
-		fmt.Fprintln(w, "- "+escape(note))
-	}
-}
-
-func (s Section) widths() []int {
+// text writes s for a terminal, columns aligned.
+func (s Section) text(w *bytes.Buffer) {
+	fmt.Fprintln(w, s.Title)
+	rows := append([][]string{s.Header}, s.Rows...)
 	widths := make([]int, len(s.Header))
-	for _, row := range append([][]string{s.Header}, s.Rows...) {
+	for _, row := range rows {
 		for i, cell := range row {
 			widths[i] = max(widths[i], utf8.RuneCountInString(oneLine(cell)))
 		}
 	}
-	return widths
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row {
+			width := widths[i]
+			if leftAligned(s.Header[i]) {
+				width = -width
+			}
+			fmt.Fprintf(&line, "  %*s", width, oneLine(cell))
+		}
+		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
+	}
 }
 
-func pad(cell string, width int, left bool) string {
-	space := strings.Repeat(" ", width-utf8.RuneCountInString(cell))
-	if left {
-		return cell + space
+// markdown writes s as a table of GitHub.
+func (s Section) markdown(w *bytes.Buffer) {
+	fmt.Fprintf(w, "**%s**\n\n", escape(s.Title))
+	rule := make([]string, len(s.Header))
+	for i, name := range s.Header {
+		rule[i] = "---:"
+		if leftAligned(name) {
+			rule[i] = "---"
+		}
 	}
-	return space + cell
+	for i, row := range append([][]string{s.Header, rule}, s.Rows...) {
+		cells := slices.Clone(row)
+		for c := range cells {
+			if i != 1 {
+				cells[c] = escape(cells[c])
+			}
+		}
+		fmt.Fprintf(w, "| %s |\n", strings.Join(cells, " | "))
+	}
 }
 
 // leftAligned reports whether a column holds words and not figures.

@@ -4,7 +4,6 @@ import (
 	"matladder/internal/words"
 	"matladder/results"
 
-	"bytes"
 	"cmp"
 	"encoding/csv"
 	"fmt"
@@ -22,19 +21,13 @@ var ComparisonFormats = []string{"text", "md", "csv"}
 // the ratios of each section: text and md for people, a section for each dtype,
 // machine and mode; csv at full precision.
 func WriteComparisons(w io.Writer, format string, list []Comparison) error {
-	var buf bytes.Buffer
 	switch format {
-	case "text":
-		versus(list).text(&buf)
-	case "md":
-		versus(list).markdown(&buf)
+	case "text", "md":
+		return versus(list).write(w, format)
 	case "csv":
-		writeComparisonCSV(&buf, list)
-	default:
-		return fmt.Errorf("unknown table format %q, known are %s", format, strings.Join(ComparisonFormats, ", "))
+		return writeComparisonCSV(w, list)
 	}
-	_, err := w.Write(buf.Bytes())
-	return err
+	return fmt.Errorf("unknown table format %q, known are %s", format, strings.Join(ComparisonFormats, ", "))
 }
 
 func versus(list []Comparison) Ladder {
@@ -189,7 +182,7 @@ func (c *Comparison) cells() []string {
 	return []string{old, new, ratio, interval, runs, n, string(c.Verdict)}
 }
 
-func writeComparisonCSV(w *bytes.Buffer, list []Comparison) {
+func writeComparisonCSV(w io.Writer, list []Comparison) error {
 	out := csv.NewWriter(w)
 	out.Write([]string{"verdict", "kernel", "variant", "mode", "family", "dtypes", "shape", "batch", "m", "k", "n", "bm", "bk", "bn", "params",
 		"old_status", "new_status", "old_seconds", "new_seconds", "quantile", "ratio", "ratio_lo", "ratio_hi", "confidence", "false_rate",
@@ -210,6 +203,7 @@ func writeComparisonCSV(w *bytes.Buffer, list []Comparison) {
 			strings.Join(c.Differences, "; "), strings.Join(c.Remarks, "; ")})
 	}
 	out.Flush()
+	return out.Error()
 }
 
 // CompareVerdicts orders comparisons by concern: what was lost, what is slower,

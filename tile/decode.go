@@ -96,30 +96,28 @@ func decode(in *jsonProgram) (*Program, error) {
 		d.axes = append(d.axes, &Axis{Name: a.Name, Size: a.Size, Semantics: semantics, pos: d.pos(a.At)})
 	}
 	d.mesh = len(in.Mesh)
-	for _, a := range in.Mesh {
-		if a.Semantics != "" || a.Bound != nil {
-			d.errorf("mesh axis %s has no semantics and no bound", a.Name)
+	plain := func(kind string, list []jsonAxis, like Axis) {
+		for _, a := range list {
+			if a.Semantics != "" || a.Bound != nil {
+				d.errorf("%s %s has no semantics and no bound", kind, a.Name)
+			}
+			like.Name, like.Size, like.pos = a.Name, a.Size, d.pos(a.At)
+			axis := like
+			d.axes = append(d.axes, &axis)
 		}
-		d.axes = append(d.axes, &Axis{Name: a.Name, Size: a.Size, Semantics: Parallel, Mesh: true, pos: d.pos(a.At)})
 	}
+	plain("mesh axis", in.Mesh, Axis{Semantics: Parallel, Mesh: true})
 	for _, s := range in.Semaphores {
 		kind := SemaphoreKind(word(d, "what a semaphore counts", s.Counts, CountsBytes.String(), CountsSignals.String(), CountsArrival.String()))
 		d.counts = append(d.counts, &Semaphore{Name: s.Name, Kind: kind, Slots: s.Slots, Pos: d.pos(s.At)})
 	}
-	for _, a := range in.Loops {
-		if a.Semantics != "" || a.Bound != nil {
-			d.errorf("loop %s has no semantics and no bound", a.Name)
-		}
-		d.axes = append(d.axes, &Axis{Name: a.Name, Size: a.Size, Semantics: Arbitrary, Loop: true, pos: d.pos(a.At)})
-	}
+	plain("loop", in.Loops, Axis{Semantics: Arbitrary, Loop: true})
 	for _, r := range in.Refs { // all refs first: an index map may look up a table, which is a ref
 		kind := RefKind(word(d, "kind of ref", r.Kind, Table.String(), In.String(), Out.String(), Scratch.String()))
 		d.refs = append(d.refs, &Ref{Name: r.Name, Kind: kind, Dtype: Dtype(r.Dtype), Array: r.Array, Block: r.Block, Steps: r.Every, Main: r.Main, Buffers: r.Buffers, Pos: d.pos(r.At)})
 	}
 	for i, r := range in.Refs {
-		for _, x := range r.Index {
-			d.refs[i].Index = append(d.refs[i].Index, d.index(&x))
-		}
+		d.refs[i].Index = d.indices(r.Index)
 	}
 	for i, a := range in.Grid {
 		d.axes[i].Bound = d.index(a.Bound)
@@ -191,6 +189,13 @@ func (d *decoder) axis(name string) *Axis {
 		d.errorf("there is no axis %q", name)
 	}
 	return found
+}
+
+func (d *decoder) indices(list []jsonIndex) (out []IndexExpr) {
+	for i := range list {
+		out = append(out, d.index(&list[i]))
+	}
+	return out
 }
 
 func (d *decoder) index(x *jsonIndex) IndexExpr {
@@ -317,13 +322,7 @@ func (d *decoder) copying(s *jsonStmt, x *Stmt) {
 		}
 		return Slot{d.counts[i], d.index(&s.Slot)}
 	}
-	part := func(p jsonPart) Part {
-		out := Part{d.ref(p.Ref), Block(p.Block...)}
-		for _, ix := range p.Index {
-			out.Index = append(out.Index, d.index(&ix))
-		}
-		return out
-	}
+	part := func(p jsonPart) Part { return Part{d.ref(p.Ref), Block(p.Block...).At(d.indices(p.Index)...)} }
 	if c := s.Copy; c != nil {
 		x.Copy = &Copy{From: part(c.From), To: part(c.To), Arrived: slot(c.Arrived), Device: d.index(c.Device)}
 		if c.Along != "" {

@@ -192,29 +192,26 @@ type encoder struct {
 func encode(p *Program) *jsonProgram {
 	e := &encoder{positions: map[*Expr]int{}}
 	out := &jsonProgram{Name: p.Name, Grid: []jsonAxis{}, Refs: []jsonRef{}}
-	for _, a := range p.Grid {
+	add := func(list *[]jsonAxis, a *Axis, semantics string) {
 		e.axes = append(e.axes, a)
-		out.Grid = append(out.Grid, jsonAxis{a.Name, a.Size, a.Semantics.String(), e.index(a.Bound), source(a.pos)})
+		*list = append(*list, jsonAxis{a.Name, a.Size, semantics, e.index(a.Bound), source(a.pos)})
+	}
+	for _, a := range p.Grid {
+		add(&out.Grid, a, a.Semantics.String())
 	}
 	for _, a := range p.Mesh {
-		e.axes = append(e.axes, a)
-		out.Mesh = append(out.Mesh, jsonAxis{a.Name, a.Size, "", nil, source(a.pos)})
+		add(&out.Mesh, a, "")
 	}
 	for _, s := range p.Semaphores {
 		out.Semaphores = append(out.Semaphores, jsonSemaphore{s.Name, s.Kind.String(), s.Slots, source(s.Pos)})
 	}
 	p.Walk(func(s *Stmt) {
 		if s.Axis != nil {
-			e.axes = append(e.axes, s.Axis)
-			out.Loops = append(out.Loops, jsonAxis{s.Axis.Name, s.Axis.Size, "", nil, source(s.Axis.pos)})
+			add(&out.Loops, s.Axis, "")
 		}
 	})
 	for _, r := range p.Refs {
-		x := jsonRef{r.Name, r.Kind.String(), jsonDtype(r.Dtype), r.Array, r.Block, nil, r.Steps, r.Main, r.Buffers, source(r.Pos)}
-		for _, ix := range r.Index {
-			x.Index = append(x.Index, *e.index(ix))
-		}
-		out.Refs = append(out.Refs, x)
+		out.Refs = append(out.Refs, jsonRef{r.Name, r.Kind.String(), jsonDtype(r.Dtype), r.Array, r.Block, e.indices(r.Index...), r.Steps, r.Main, r.Buffers, source(r.Pos)})
 	}
 	out.Body = e.body(p.Body)
 	out.Values = e.values
@@ -243,6 +240,13 @@ func (e *encoder) axis(a *Axis) string {
 	return fmt.Sprintf("%s#%d", a.Name, slices.Index(e.axes, a)+1)
 }
 
+func (e *encoder) indices(xs ...IndexExpr) (out []jsonIndex) {
+	for _, x := range xs {
+		out = append(out, *e.index(x))
+	}
+	return out
+}
+
 func (e *encoder) index(x IndexExpr) *jsonIndex {
 	by := func(x IndexExpr, by int) *jsonBy { return &jsonBy{*e.index(x), by} }
 	switch x := x.(type) {
@@ -254,7 +258,7 @@ func (e *encoder) index(x IndexExpr) *jsonIndex {
 	case *Axis:
 		return &jsonIndex{axis: e.axis(x)}
 	case Sum:
-		return &jsonIndex{form: &jsonForm{Sum: []jsonIndex{*e.index(x.X), *e.index(x.Y)}}}
+		return &jsonIndex{form: &jsonForm{Sum: e.indices(x.X, x.Y)}}
 	case Product:
 		return &jsonIndex{form: &jsonForm{Times: by(x.X, x.By)}}
 	case Quotient:
@@ -262,9 +266,9 @@ func (e *encoder) index(x IndexExpr) *jsonIndex {
 	case Remainder:
 		return &jsonIndex{form: &jsonForm{Mod: by(x.X, x.By)}}
 	case Minimum:
-		return &jsonIndex{form: &jsonForm{Min: []jsonIndex{*e.index(x.X), *e.index(x.Y)}}}
+		return &jsonIndex{form: &jsonForm{Min: e.indices(x.X, x.Y)}}
 	case Maximum:
-		return &jsonIndex{form: &jsonForm{Max: []jsonIndex{*e.index(x.X), *e.index(x.Y)}}}
+		return &jsonIndex{form: &jsonForm{Max: e.indices(x.X, x.Y)}}
 	case Lookup:
 		return &jsonIndex{form: &jsonForm{Table: x.Table.Name, At: e.index(x.At)}}
 	}
@@ -348,13 +352,7 @@ func (e *encoder) body(body []*Stmt) []jsonStmt {
 // copying adds what statements about copies and signals have.
 func (e *encoder) copying(s *Stmt, x *jsonStmt) {
 	slot := func(s Slot) jsonSlot { return jsonSlot{s.Semaphore.Name, *e.index(s.Index)} }
-	part := func(p Part) jsonPart {
-		out := jsonPart{Ref: p.Ref.Name, Block: p.BlockSpec.Shape}
-		for _, ix := range p.Index {
-			out.Index = append(out.Index, *e.index(ix))
-		}
-		return out
-	}
+	part := func(p Part) jsonPart { return jsonPart{p.Ref.Name, p.BlockSpec.Shape, e.indices(p.Index...)} }
 	if c := s.Copy; c != nil {
 		x.Copy = &jsonCopy{From: part(c.From), To: part(c.To), Arrived: slot(c.Arrived)}
 		if c.Remote() {

@@ -18,6 +18,9 @@ type Point struct {
 	at   []int
 }
 
+// PointAt is the point that has ids along axes.
+func PointAt(axes []*Axis, ids []int) *Point { return &Point{axes, ids} }
+
 // ProgramID implements Env.
 func (c *Point) ProgramID(a *Axis) int {
 	if i := slices.Index(c.axes, a); i >= 0 {

@@ -254,16 +254,12 @@ func ReduceMax(x Value, dim int) *Expr { return reduce(OpReduceMax, x.value(), d
 func ReduceSum(x Value, dim int) *Expr { return reduce(OpReduceSum, x.value(), dim) }
 
 // RowMax is ReduceMax along the last dimension.
-func RowMax(v Value) *Expr {
-	x := v.value()
-	return reduce(OpReduceMax, x, len(x.Shape)-1)
-}
+func RowMax(x Value) *Expr { return reduceRows(OpReduceMax, x.value()) }
 
 // RowSum is ReduceSum along the last dimension.
-func RowSum(v Value) *Expr {
-	x := v.value()
-	return reduce(OpReduceSum, x, len(x.Shape)-1)
-}
+func RowSum(x Value) *Expr { return reduceRows(OpReduceSum, x.value()) }
+
+func reduceRows(op Op, x *Expr) *Expr { return reduce(op, x, len(x.Shape)-1) }
 
 func reduce(op Op, x *Expr, dim int) *Expr {
 	switch {

@@ -10,14 +10,9 @@ func meshAxes(v *verifier) {
 			v.errorf(Pos{}, "mesh: axis %d is nil", i)
 			continue
 		}
-		v.axis(a)
+		v.axis(a, slices.Concat(v.program.Grid, v.program.Mesh[:i]))
 		if !a.Mesh || a.Loop || a.Bound != nil {
 			v.errorf(a.pos, "axis %s: it is no axis of a mesh", a.Name)
-		}
-		for _, b := range slices.Concat(v.program.Grid, v.program.Mesh[:i]) {
-			if b != nil && a.Name == b.Name {
-				v.errorf(a.pos, "axis %s: there is an axis of this name already", a.Name)
-			}
 		}
 		if devices *= min(max(a.Size, 1), maxDevices+1); devices > maxDevices {
 			v.errorf(a.pos, "axis %s: a mesh has %d devices at most", a.Name, maxDevices)

@@ -9,21 +9,21 @@ func gridAxes(v *verifier) {
 			v.errorf(Pos{}, "grid: axis %d is nil", i)
 			continue
 		}
-		v.axis(a)
-		for _, b := range v.program.Grid[:i] {
-			if b != nil && a.Name == b.Name {
-				v.errorf(a.pos, "axis %s: there is an axis of this name already", a.Name)
-			}
-		}
+		v.axis(a, v.program.Grid[:i])
 	}
 }
 
-func (v *verifier) axis(a *Axis) {
+func (v *verifier) axis(a *Axis, before []*Axis) {
 	if a.Name == "" {
 		v.errorf(a.pos, "an axis needs a name")
 	}
 	if a.Size < 1 {
 		v.errorf(a.pos, "axis %s: size %d: an axis needs at least one program", a.Name, a.Size)
+	}
+	for _, b := range before {
+		if b != nil && a.Name == b.Name {
+			v.errorf(a.pos, "axis %s: there is an axis of this name already", a.Name)
+		}
 	}
 }
 

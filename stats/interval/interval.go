@@ -55,6 +55,17 @@ func OfRatios(a, b []float64) Interval {
 	return Of(ratios)
 }
 
+// Quantile interpolates between the two of sorted samples, of which there is one at least, that
+// lie around a share of them.
+func Quantile(sorted []float64, share float64) float64 {
+	place := share * float64(len(sorted)-1)
+	i := min(int(place), len(sorted)-1)
+	if i+1 == len(sorted) {
+		return sorted[i]
+	}
+	return sorted[i] + (place-float64(i))*(sorted[i+1]-sorted[i])
+}
+
 // Sure reports whether the interval has the confidence that is asked.
 func (i Interval) Sure() bool { return i.N > 0 && i.Confidence >= Confidence }
 

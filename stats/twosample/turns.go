@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"matladder/stats/interval"
 )
 
 // A Pair is a turn of each side, one right after the other, in an order drawn at random:
@@ -239,13 +241,7 @@ func SidesAt(pairs []Pair, q float64) (old, new float64) {
 			all = append(all, turn(p)...)
 		}
 		slices.Sort(all)
-		i := q * float64(len(all)-1)
-		below := int(i)
-		value := all[below]
-		if above := below + 1; above < len(all) {
-			value += (all[above] - all[below]) * (i - float64(below))
-		}
-		return math.Exp(value)
+		return math.Exp(interval.Quantile(all, q))
 	}
 	return at(func(p Pair) []float64 { return p.Old }), at(func(p Pair) []float64 { return p.New })
 }

@@ -122,10 +122,4 @@ func (v *view) read() block {
 }
 
 // blockBytes returns the bytes of the current block that are inside the array.
-func (v *view) blockBytes() int64 {
-	n := int64(1)
-	for d := range v.extent {
-		n *= int64(v.inside(d))
-	}
-	return v.ref.Dtype.Bytes(n)
-}
+func (v *view) blockBytes() int64 { return (&tile.Window{Ref: v.ref, Index: v.index}).Bytes() }
