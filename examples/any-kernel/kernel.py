@@ -1,4 +1,4 @@
-"""Functions for bench --with: o = f(*inputs), as docs/any-kernel.md says. They need jax alone."""
+"""Functions for bench --with: o = f(*inputs), as docs/guests.md says. They need jax alone."""
 
 import functools
 import math
