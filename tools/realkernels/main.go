@@ -180,8 +180,8 @@ func page(ctx context.Context, rows []row, topologies []string, stdout, stderr i
 
 const head = `# Kernels that other people wrote, predicted
 
-Predicted times of kernels from JAX and tokamax, unchanged, and of layers in plain JAX, on five TPUs: the
-time of a launch and its band, by ` + "`inspect`" + ` ([guests.md](guests.md) says what they rest on). No TPU was used.
+Predicted times of unchanged kernels from JAX and tokamax, and of layers in plain JAX, on five TPUs. A cell has
+the time of a launch and its band, by ` + "`inspect`" + `; [guests.md](guests.md) says what they rest on. No TPU was used.
 A dash has its reason below. Where data decides how often a loop runs, the trips assume full and equal
 groups, sequences and pages, by the kernel's own grid.
 `

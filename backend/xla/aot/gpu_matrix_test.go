@@ -302,7 +302,7 @@ func matrixPage(cells []matrixCell, outcomes [][]string, version string) []byte 
 
 Reference: which kernels compile for which NVIDIA GPU, with the registers and shared memory they take. No GPU is needed or used. [gpu.md](gpu.md) says how to run them.
 
-The table has every rung of matmul in every dtype, on even, ragged and batched sizes; every quantization of the fifth; and every rung of the other families in bfloat16 on ragged sizes. jax-cuda13-pjrt %s compiled them for A100 (sm_80), L4 (sm_89), H100 (sm_90a) and B200 (sm_100a). %d of %d programs compile, %d of them with registers spilled to memory; %d are `+"`too_big`, %d `unsupported`"+`.
+The table has every rung of matmul in every dtype, on even, ragged and batched sizes, and every quantization of the fifth. It also has every rung of the other families in bfloat16 on ragged sizes. The plugin jax-cuda13-pjrt %s compiled them for A100 (sm_80), L4 (sm_89), H100 (sm_90a) and B200 (sm_100a). %d of %d programs compile, %d of them with registers spilled to memory; %d are `+"`too_big`, %d `unsupported`"+`.
 
 | a cell says | meaning |
 | --- | --- |
