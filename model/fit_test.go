@@ -126,7 +126,7 @@ func without(rows []published, r published, key func(published) string) []publis
 }
 
 // TestPrediction fits the step model to published figures, holds it to ModelError of
-// those it was not fitted to, and writes docs/prediction.md.
+// those it was not fitted to, and writes docs/prediction.md and its notebook.
 func TestPrediction(t *testing.T) {
 	d, ok := machine.Lookup("tpu_v5e")
 	if !ok {
@@ -187,13 +187,11 @@ func TestPrediction(t *testing.T) {
 	if most := 100 * ModelError; page.WorstPoint > most || page.WorstShape > most {
 		t.Errorf("off by %.1f %% with a point left out, by %.1f %% with its blocks left out: more than ModelError", page.WorstPoint, page.WorstShape)
 	}
-	var out bytes.Buffer
-	tmpl, err := template.ParseFiles("testdata/prediction.md.tmpl")
-	if err != nil {
-		t.Fatal(err)
+	for tmpl, written := range map[string]string{"prediction.md.tmpl": "../docs/prediction.md", "prediction_notebook.md.tmpl": "../docs/notebook/prediction.md"} {
+		var out bytes.Buffer
+		if err := template.Must(template.ParseFiles("testdata/"+tmpl)).Execute(&out, page); err != nil {
+			t.Fatal(err)
+		}
+		golden.Assert(t, written, out.Bytes())
 	}
-	if err := tmpl.Execute(&out, page); err != nil {
-		t.Fatal(err)
-	}
-	golden.Assert(t, "../docs/prediction.md", out.Bytes())
 }

@@ -154,7 +154,7 @@ func fitGPU(t testing.TB, rows []gpuPublished) GPUModel {
 	return make(at)
 }
 
-// gpuRow is a line of the table in docs/prediction_gpu.md.
+// gpuRow is a line of a table in docs/notebook/prediction_gpu.md.
 type gpuRow struct {
 	gpuPublished
 	Predicted, Error, LeftOut float64
@@ -249,12 +249,13 @@ func TestPredictionGPU(t *testing.T) {
 	if data.Median > 10 {
 		t.Errorf("the median error of rates left out is %.1f %%", data.Median)
 	}
-	tmpl := template.Must(template.ParseFiles("testdata/prediction_gpu.md.tmpl"))
-	var page bytes.Buffer
-	if err := tmpl.Execute(&page, data); err != nil {
-		t.Fatal(err)
+	for tmpl, written := range map[string]string{"prediction_gpu.md.tmpl": "../docs/prediction_gpu.md", "prediction_gpu_notebook.md.tmpl": "../docs/notebook/prediction_gpu.md"} {
+		var page bytes.Buffer
+		if err := template.Must(template.ParseFiles("testdata/"+tmpl)).Execute(&page, data); err != nil {
+			t.Fatal(err)
+		}
+		golden.Assert(t, written, page.Bytes())
 	}
-	golden.Assert(t, "../docs/prediction_gpu.md", page.Bytes())
 }
 
 // TestGPUModel holds the model to what must hold of any.

@@ -42,7 +42,7 @@ var publishedExchanges = []publishedExchange{
 	{"all-reduce of 1 GiB on the pod", "v6e", "data=1,model=256", "model", "all-reduce", 1 << 30, 102.4e12, true, false, google},
 }
 
-// TestPublished writes the model's figures beside published ones into docs/scaling.md: no
+// TestPublished writes the model's figures and published ones into docs/notebook/scaling.md: no
 // bound is set on how far they are off.
 func TestPublished(t *testing.T) {
 	var table strings.Builder
@@ -69,7 +69,7 @@ func TestPublished(t *testing.T) {
 		fmt.Fprintf(&table, "| %s | %s %s | %s | %s | %s – %s | %+.0f %% | %s | %s |\n", c.what, c.chip, c.mesh, show(c.figure), show(of(time.Seconds)),
 			show(math.Min(least, most)), show(math.Max(least, most)), 100*(of(time.Seconds)/c.figure-1), kind, c.source)
 	}
-	const page, begin, end = "../docs/scaling.md", "<!-- published:begin -->\n", "<!-- published:end -->\n"
+	const page, begin, end = "../docs/notebook/scaling.md", "<!-- published:begin -->\n", "<!-- published:end -->\n"
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)

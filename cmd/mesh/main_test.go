@@ -57,9 +57,9 @@ func TestManual(t *testing.T) {
 	golden.Assert(t, page, []byte(strings.Join(lines, "")))
 }
 
-// TestPage does the same for the commands of docs/scaling.md.
+// TestPage does the same for the commands of docs/mesh.md.
 func TestPage(t *testing.T) {
-	const page, prompt, end = "../../docs/scaling.md", "```text\n$ go run ./cmd/mesh ", "```\n"
+	const page, prompt, end = "../../docs/mesh.md", "```text\n$ go run ./cmd/mesh ", "```\n"
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)

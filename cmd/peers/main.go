@@ -45,7 +45,7 @@
 // peer, paired by round, with its interval. The same can be had of files at any
 // time, file by file under the name of its sweep, and be put between the marks of a page:
 //
-//	peers --report out/peers.csv --report out/thin.csv --page docs/peers/epyc_avx2.md
+//	peers --report out/peers.csv --report out/thin.csv --page docs/notebook/peers/epyc_avx2.md
 //
 // # Exit status
 //

@@ -124,7 +124,7 @@
 // heats with one reference, and those that may be the fastest race on. Costs are the
 // time of launches, warm-ups included, and wall time.
 //
-//	go run ./cmd/tune --audit --page docs/tuned.md
+//	go run ./cmd/tune --audit --page docs/notebook/tuned.md
 //
 // takes the sizes of configs/heldout.yaml, which no other sweep has. --csv names the
 // file of its rows, which is written after each problem; --page FILE replaces what

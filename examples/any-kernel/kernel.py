@@ -1,4 +1,4 @@
-"""Functions for bench --with: o = f(*inputs), as docs/any-kernel.md says. They need jax alone."""
+"""Functions for bench --with: o = f(*inputs), as docs/guests.md says. They need jax alone."""
 
 import functools
 import math
@@ -44,7 +44,7 @@ def matmul(a, b, bm=512, bk=512, bn=1024):
     )(a, b)
 
 
-# The same with the larger blocks that inspect asks for on a v6e.
+# The same with larger blocks, as inspect suggests for a v6e.
 larger = functools.partial(matmul, bm=1024, bk=1024, bn=2048)
 
 

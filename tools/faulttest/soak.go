@@ -21,7 +21,7 @@ import (
 
 // soak measures many points on a backend that computes nothing, in this process, and watches
 // what it holds from point to point. Rows are kept in memory on purpose, for a results file
-// that is removed (docs/reliability.md): of memory they are counted out, with what is theirs.
+// that is removed (docs/notebook/reliability.md): of memory they are counted out, with what is theirs.
 func (t *tester) soak() error {
 	var sizes []string // m×k×n, so that each is a problem of its own
 	for n := range (t.points + 1) / 2 {

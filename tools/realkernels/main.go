@@ -1,5 +1,5 @@
 // Realkernels writes docs/real-kernels.md: kernels that other people wrote, unchanged, predicted
-// for TPUs that are not here, or why not.
+// for TPUs without one, or why not.
 //
 //	python3 -m venv /tmp/real && /tmp/real/bin/pip install -r tools/pallasref/requirements.txt -r tools/pallasref/requirements_tokamax.txt
 //	/tmp/real/bin/pip install --no-deps tpu-inference==0.32.0
@@ -181,10 +181,10 @@ func page(ctx context.Context, rows []row, topologies []string, stdout, stderr i
 
 const head = `# Kernels that other people wrote, predicted
 
-Kernels of JAX, tokamax and tpu-inference, unchanged, and layers in plain JAX, exported for chips that are not
-here and predicted by ` + "`inspect`" + ` ([any-kernel.md](any-kernel.md)): the time of a launch and its band.
-A dash has its reason below. Where data decides how often a loop runs, the trips are those of full
-and equal groups, sequences and pages, by the kernel's own grid.
+Predicted times of unchanged kernels from JAX, tokamax and tpu-inference, and of layers in plain JAX, on five TPUs. A cell has
+the time of a launch and its band, by ` + "`inspect`" + `; [guests.md](guests.md) says what they rest on. No TPU was used.
+A dash has its reason below. Where data decides how often a loop runs, the trips assume full and equal
+groups, sequences and pages, by the kernel's own grid.
 `
 
 // refused begins the reason of a program that the compiler does not take.

@@ -101,7 +101,7 @@ func (b *GPUBackend) Foreign(ctx context.Context, k *ttir.Kernel, l ttir.Launch)
 
 // What launches took over what the model says of them, at least and at most: 24 kernels of
 // Triton in bfloat16 on an H100, and v5 in bfloat16 on an H200, none of which it was fitted to
-// (docs/any-kernel.md).
+// (docs/notebook/guests.md).
 const leastOfModel, mostOfModel = 0.75, 1.9
 
 // foreignTime is the model's time; without products no rate of them matters.

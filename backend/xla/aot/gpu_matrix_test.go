@@ -300,13 +300,21 @@ func matrixPage(cells []matrixCell, outcomes [][]string, version string) []byte 
 
 <!-- Written by MATLADDER_TESTS=full go test ./backend/xla/aot -run TestGPUMatrix -update -timeout 2h -->
 
-Every rung of matmul in every dtype, on even, ragged and batched sizes, every quantization of the fifth, and every rung of the other families in bfloat16 on ragged sizes, compiled by jax-cuda13-pjrt %s for GPUs with none at hand: A100 (sm_80), L4 (sm_89), H100 (sm_90a) and B200 (sm_100a). Of %d, %d compile, %d of them with registers spilled to memory; %d are `+"`too_big`, %d `unsupported`"+`.
+Reference: which kernels compile for which NVIDIA GPU, with the registers and shared memory they take. No GPU is needed or used. [gpu.md](gpu.md) says how to run them.
 
-A cell has registers of a thread and shared memory of a block, for each kernel of the launch in order, as ptxas and XLA say. A cell with a reason is refused before any compiler runs, by package lower/triton or by XLA's own limit: `+"`too_big`"+` names what one program needs and the GPU has, `+"`unsupported`"+` what is missing. Blocks are fixed here, so that rows compare; the same kernel may fit in smaller ones. A sample of this table is compiled in every run of .ci/run, all of it by `+"`.ci/full gpus`"+`.
+The table has every rung of matmul in every dtype, on even, ragged and batched sizes, and every quantization of the fifth. It also has every rung of the other families in bfloat16 on ragged sizes. The plugin jax-cuda13-pjrt %s compiled them for A100 (sm_80), L4 (sm_89), H100 (sm_90a) and B200 (sm_100a). %d of %d programs compile, %d of them with registers spilled to memory; %d are `+"`too_big`, %d `unsupported`"+`.
+
+| a cell says | meaning |
+| --- | --- |
+| `+"`126 r, 16 KiB`"+` | registers of a thread and shared memory of a block, for each kernel of the launch in order, from ptxas and XLA |
+| `+"`too_big`"+` | package lower/triton or a limit of XLA refuses it before any compiler runs: what one program needs, and what the GPU has |
+| `+"`unsupported`"+` | the same, with what is missing |
+
+Blocks are fixed here, so that rows compare; the same kernel may fit in smaller ones. Every run of .ci/run compiles a sample of this table, `+"`.ci/full gpus`"+` all of it.
 
 | kernel | problem | blocks | sm_80 | sm_89 | sm_90 | sm_100 |
 | --- | --- | --- | --- | --- | --- | --- |
-`, version, len(cells)*len(matrixGPUs), count["compiles"], spills, count["too_big"], count["unsupported"])
+`, version, count["compiles"], len(cells)*len(matrixGPUs), spills, count["too_big"], count["unsupported"])
 	for i, c := range cells {
 		b.WriteString(c.row(outcomes[i]))
 	}
