@@ -47,7 +47,7 @@ func errorPictures(q Request, d data) ([]figure.Picture, error) {
 	for _, row := range errorRows {
 		p.Rows = slices.AppendSeq(p.Rows, slices.Chunk(row.panels(d.asked, dtypes), figure.Columns(dtypes)))
 	}
-	p.Subtitle = []string{p.Subtitle[0], "a line is the largest error of a kernel's block shapes at each K, its band reaches down to the least · errors do not depend on how fast a launch is"}
+	p.Subtitle = []string{"a line is the largest error of a kernel's block shapes at each K, its band reaches down to the least · errors do not depend on how fast a launch is"}
 	return []figure.Picture{p}, nil
 }
 

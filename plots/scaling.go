@@ -141,7 +141,7 @@ func (sp scaledProduct) picture(q Request) (*figure.Panels, error) {
 				return 0
 			})
 	}
-	p.Subtitle = append([]string{p.Subtitle[0]}, wordsOfScaling(all)...)
+	p.Subtitle = wordsOfScaling(all)
 	sayCovered(p, p.Rows[0], ways)
 	return p, nil
 }

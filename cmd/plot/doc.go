@@ -16,7 +16,9 @@
 // --kind chooses what to draw, several kinds separated by commas:
 //
 //   - size, the default: one kernel and dtype, the rate against the size with a
-//     line for each block shape, one for the baseline (xla) and one for the peak.
+//     bold line of its fastest block shape at each size, one for the baseline (xla)
+//     and one for the peak. Other shapes are faint; --blocks all names each. A sweep
+//     of few fixed shapes has a line for each, at most six.
 //   - kernels: all kernels of a dtype, each with its fastest blocks at each size.
 //   - ladder: the same as bars: % of peak, with the baseline as a line, and how
 //     many times each kernel is as fast as the rung below. Rows of several

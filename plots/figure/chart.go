@@ -58,7 +58,7 @@ func (ch *Chart) lay(c draw.Canvas, page vg.Rectangle, head vg.Length) (vg.Lengt
 		f.drawX(c, true, st.height())
 		ch.drawInside(c, f, direct, labels)
 		st.draw(c, f)
-		f.drawYName(c, page.Min.X, 3)
+		f.drawYName(c, page.Min.X, 8)
 		if !direct {
 			legend.draw(c, page)
 		}
@@ -86,7 +86,7 @@ func (ch *Chart) drawInside(c draw.Canvas, f frame, direct bool, labels *endLabe
 	for _, r := range ch.Roofs {
 		ch.drawRoof(c, f, r)
 	}
-	drawAll(c, f, ch.Series, ch.X.Scale == Category || ch.Scatter)
+	drawAll(c, f, ch.Series, ch.thin())
 	ch.drawLevels(c, f)
 	for _, way := range ch.arrowWays(f) {
 		drawArrow(c, way)
@@ -96,6 +96,9 @@ func (ch *Chart) drawInside(c draw.Canvas, f frame, direct bool, labels *endLabe
 		labels.draw(c, f)
 	}
 }
+
+// thin reports whether nothing lies between two points.
+func (ch *Chart) thin() bool { return ch.X.Scale == Category || ch.Scatter }
 
 // style is a long-short dash for a measured or published limit, evenly
 // dashed where it is predicted.

@@ -91,8 +91,10 @@ func (ch *Chart) taken(f frame) (t taken) {
 			var last vg.Point
 			for i, pt := range points {
 				at := vg.Point{X: f.X(pt.X), Y: f.Y(pt.Y)}
-				t.boxes = append(t.boxes, around(at, 5, 5))
-				t.lines = append(t.lines, Segment{{X: at.X, Y: f.Y(max(pt.Lo, f.y.Min))}, {X: at.X, Y: f.Y(min(pt.Hi, f.y.Max))}})
+				t.boxes = append(t.boxes, around(at, s.markRadius()+1, s.markRadius()+1))
+				if ch.thin() || len(points) == 1 && !s.Faint { // else a band
+					t.lines = append(t.lines, Segment{{X: at.X, Y: f.Y(max(pt.Lo, f.y.Min))}, {X: at.X, Y: f.Y(min(pt.Hi, f.y.Max))}})
+				}
 				if i > 0 {
 					t.lines = append(t.lines, Segment{last, at})
 				}
@@ -116,7 +118,7 @@ func (ch *Chart) taken(f frame) (t taken) {
 }
 
 // drawPointLabels writes the labels of points beside their markers. Each goes
-// to the first of eight places where it touches no marker, line, interval or
+// to the first of twelve places where it touches no marker, line, interval or
 // other label; one that finds no place is left out. The last point of a series
 // goes first, so that the largest size keeps its label longest.
 func (ch *Chart) drawPointLabels(c draw.Canvas, f frame) {
@@ -135,6 +137,9 @@ func (ch *Chart) drawPointLabels(c draw.Canvas, f frame) {
 			}
 			pt := s.Points[len(s.Points)-back]
 			sty := style(smallSize, TextColor(s.Color), text.XCenter, text.YCenter)
+			if s.Bold {
+				sty = bold(sty)
+			}
 			if box, ok := t.free(vg.Point{X: f.X(pt.X), Y: f.Y(pt.Y)}, sty.Width(pt.Label), sty.Font.Size, f.box); ok {
 				t.boxes = append(t.boxes, box)
 				c.FillText(sty, middle(box), pt.Label)
@@ -146,9 +151,13 @@ func (ch *Chart) drawPointLabels(c draw.Canvas, f frame) {
 // free returns a box of the given size beside at, inside bounds, that
 // meets none of the boxes and lines.
 func (t taken) free(at vg.Point, w, h vg.Length, bounds vg.Rectangle) (vg.Rectangle, bool) {
-	const gap = 6.5
-	for _, d := range [...]vg.Point{{X: 1}, {X: -1}, {Y: 1}, {Y: -1}, {X: 0.8, Y: 0.8}, {X: 0.8, Y: -0.8}, {X: -0.8, Y: 0.8}, {X: -0.8, Y: -0.8}} {
-		b := around(vg.Point{X: at.X + d.X*(gap+w/2), Y: at.Y + d.Y*(gap+h/2)}, w/2, h/2)
+	const gap = 7.5
+	for _, d := range [...]vg.Point{{X: 1}, {X: -1}, {Y: 1}, {Y: -1}, {X: 0.8, Y: 0.8}, {X: 0.8, Y: -0.8}, {X: -0.8, Y: 0.8}, {X: -0.8, Y: -0.8}, {Y: 2}, {Y: -2}, {Y: 3}, {Y: -3}} {
+		x := at.X + d.X*(gap+w/2)
+		if d.X == 0 { // above or below it may slide
+			x = max(bounds.Min.X+w/2+1, min(bounds.Max.X-w/2, x))
+		}
+		b := around(vg.Point{X: x, Y: at.Y + d.Y*(gap+h/2)}, w/2, h/2)
 		if Inside(b, bounds) && !slices.ContainsFunc(t.boxes, func(o vg.Rectangle) bool { return Meets(b, o) }) &&
 			!slices.ContainsFunc(t.lines, func(l Segment) bool { return l.Crosses(b) }) {
 			return b, true
