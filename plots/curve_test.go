@@ -256,7 +256,7 @@ func TestCharts_Headings(t *testing.T) {
 		{Request{Size, "", "v5_quant", "int8", nil, false}, "performance_kernel_5_int8 | v5_quant, int8×int8→int32, on Example CPU, 2 cores | measured | method direct | avx512 | 2026-11-20 | fewer than 6 | TOP/s"},
 		{Request{Size, "", "xla", "float32", nil, false}, "performance_kernel_0_float32 | xla, float32 | method loop | 95 % | GFLOP/s | m = k = n"},
 		{Request{Kernels, "", "", "float32", nil, false}, "performance_kernels_float32 | The kernels, float32, on | fastest block shape | xla: backend xla-cpu"},
-		{Request{Roofline, "", "", "bfloat16", nil, false}, "performance_roofline_bfloat16 | Roofline, bfloat16, on | FLOP/byte"},
+		{Request{Roofline, "", "", "bfloat16", nil, false}, "performance_roofline_bfloat16 | Roofline at 2048, bfloat16, on | FLOP/byte"},
 	} {
 		ch := one(t, rows, c.q)
 		text := strings.Join(append([]string{ch.Name, ch.Title, ch.X.Label, ch.Y.Label}, slices.Concat(ch.Subtitle, ch.Footer)...), "\n")
@@ -310,8 +310,15 @@ func TestCharts_Roofline(t *testing.T) {
 	r := hand("v3_block", 512, 5e11)
 	r.BytesMoved = r.FLOPs / 32
 	ch := one(t, []results.Record{r, hand("xla", 512, 9e11)}, Request{Roofline, "", "", "float32", nil, false})
-	if len(ch.Series) != 1 || ch.Series[0].Points[0].X != 32 || ch.Series[0].Points[0].Label != "512" {
+	if len(ch.Series) != 1 || ch.Series[0].Points[0].X != 32 || ch.Series[0].Points[0].Label != "v3" {
 		t.Errorf("series %+v", ch.Series)
+	}
+	if len(ch.Roofs) != 1 {
+		t.Errorf("roofs of a row that does not tell its threads: %+v", ch.Roofs)
+	}
+	four := one(t, []results.Record{with(r, func(r *results.Record) { r.Threads = 4 })}, Request{Roofline, "", "", "float32", nil, false})
+	if len(four.Roofs) != 2 || four.Roofs[1].Peak != 2.5e11 || !four.Roofs[1].Other || four.Roofs[1].Label != "of one thread 0.25 TFLOP/s" {
+		t.Errorf("roofs of four threads: %+v", four.Roofs)
 	}
 	if ridge, known := ch.Roofs[0].Ridge(); !known || ridge != 10 {
 		t.Errorf("ridge at %v, %v", ridge, known)
@@ -426,7 +433,7 @@ func TestBlocks_Tuned(t *testing.T) {
 }
 
 // TestLabels_Apart: no two things in a picture have one name, whichever kernels and
-// machines a file has, and no arrow leads from a machine to another.
+// machines a file has.
 func TestLabels_Apart(t *testing.T) {
 	var rows []results.Record
 	for _, host := range []string{"a", "b"} {
@@ -452,9 +459,6 @@ func TestLabels_Apart(t *testing.T) {
 		case *figure.Chart:
 			for _, s := range p.Series {
 				seen[s.Label] = true
-			}
-			if len(p.Arrows) > 0 {
-				t.Errorf("%s: arrows between machines", kind)
 			}
 		}
 		if len(seen) != len(rows) {

@@ -48,6 +48,13 @@ func pictures(t *testing.T) map[string]figure.Picture {
 		all[[]string{"peers", "peers_shapes"}[i]] = p
 	}
 	all["accuracy"] = accuracyPicture(t)
+	for _, kind := range []Kind{Ladder, Errors} {
+		made, err := Pictures(stats.Summarize(readSample(t, sampleCPU)), Request{Kind: kind, Dtype: map[Kind]string{Ladder: "float32"}[kind]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[string(kind)] = made[0]
+	}
 	all["scaling"] = scalingPictureOf(t, spreadRows())[0]
 	all["layers"], all["layers_predicted"] = layerPicture(t, results.Measured), layerPicture(t, results.Predicted)
 	all["work"] = workPicture(t)

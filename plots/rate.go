@@ -44,7 +44,7 @@ func rateCharts(q Request, title string, summaries []stats.Summary, split bool) 
 		}
 		named := others != nil && !slices.ContainsFunc(curves, func(c *curve) bool { return c.kernel == q.Kernel && !c.single })
 		ch := &figure.Chart{Heading: headingOf(q, title, shown, !split, hollowWords), X: sizeAxis(part)}
-		ch.Roofs, _ = roofsOf(part)
+		ch.Roofs = roofsOf(part)
 		looks := slots(curves)
 		if others != nil {
 			ch.Series = append(ch.Series, faint(q.Kernel, others, place))

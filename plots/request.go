@@ -137,7 +137,6 @@ func Pictures(summaries []stats.Summary, q Request) ([]figure.Picture, error) {
 			if q.Family != "" && s.FamilyName() != q.Family {
 				continue
 			}
-			d.all = append(d.all, s)
 			if q.wants(&s) || s.Kernel == results.Baseline && s.DtypeA == q.Dtype {
 				d.asked = append(d.asked, s)
 			}

@@ -32,59 +32,13 @@ func (ch *Chart) drawLevels(c draw.Canvas, f frame) {
 	})
 }
 
-// arrowWays returns the arrows as points along them, which begin and end clear of the
-// markers. Each bows to the right of the way from one to the other, as traffic keeps to
-// one side: where the next leads back to nearly the same place, the two are a lens.
-func (ch *Chart) arrowWays(f frame) [][]vg.Point {
-	const clear, pieces, bow, widest = 8, 12, 0.13, 20
-	var list [][]vg.Point
-	for _, a := range ch.Arrows {
-		from, to := vg.Point{X: f.X(a.From.X), Y: f.Y(a.From.Y)}, vg.Point{X: f.X(a.To.X), Y: f.Y(a.To.Y)}
-		d := to.Sub(from)
-		length := math.Hypot(float64(d.X), float64(d.Y))
-		if length <= 3*clear {
-			continue // the markers touch: there is no room for an arrow, nor need
-		}
-		side := vg.Point{X: d.Y, Y: -d.X}.Scale(vg.Length(2 * min(bow, widest/length))) // of the control point, which the curve goes half the way to
-		control := from.Add(d.Scale(0.5)).Add(side)
-		off := func(marker vg.Point) vg.Point { // clear of it, towards the control point
-			d := control.Sub(marker)
-			return marker.Add(d.Scale(vg.Length(clear / math.Hypot(float64(d.X), float64(d.Y)))))
-		}
-		from, to = off(from), off(to)
-		way := make([]vg.Point, pieces+1)
-		for i := range way {
-			t := vg.Length(i) / pieces
-			way[i] = from.Scale((1 - t) * (1 - t)).Add(control.Scale(2 * t * (1 - t))).Add(to.Scale(t * t))
-		}
-		list = append(list, way)
-	}
-	return list
-}
-
-// drawArrow draws a line along the points with a head at the last.
-func drawArrow(c draw.Canvas, way []vg.Point) {
-	const head, half = 9, 3.6
-	n := len(way) - 1
-	to := way[n]
-	for n > 0 && math.Hypot(float64(to.X-way[n-1].X), float64(to.Y-way[n-1].Y)) < head {
-		n-- // those lie below the head
-	}
-	d := to.Sub(way[max(0, n-1)])
-	d = d.Scale(vg.Length(1 / math.Hypot(float64(d.X), float64(d.Y))))
-	neck := to.Sub(d.Scale(head))
-	c.StrokeLines(draw.LineStyle{Color: SoftInk, Width: 1.6}, append(slices.Clone(way[:n]), neck))
-	side := vg.Point{X: -d.Y * half, Y: d.X * half}
-	c.FillPolygon(SoftInk, []vg.Point{to, neck.Add(side), neck.Sub(side)})
-}
-
 // taken is what the labels of points keep clear of.
 type taken struct {
 	boxes []vg.Rectangle
 	lines []Segment
 }
 
-// taken collects markers, lines, intervals, roofs, arrows and levels.
+// taken collects markers, lines, intervals, roofs and levels.
 func (ch *Chart) taken(f frame) (t taken) {
 	for _, s := range ch.Series {
 		for _, points := range s.Stretches() {
@@ -104,11 +58,6 @@ func (ch *Chart) taken(f frame) (t taken) {
 	}
 	for _, r := range ch.Roofs {
 		t.lines = append(t.lines, r.lines(f)...)
-	}
-	for _, way := range ch.arrowWays(f) {
-		for i := range way[1:] {
-			t.lines = append(t.lines, Segment{way[i], way[i+1]})
-		}
 	}
 	ch.levels(f, func(_ *Series, at, mark vg.Point, _ string) {
 		t.boxes = append(t.boxes, around(vg.Point{X: mark.X, Y: mark.Y + 5}, 7, 11))
