@@ -46,14 +46,11 @@ func blockPictures(q Request, d data) ([]figure.Picture, error) {
 		h.Rows = append(h.Rows, row)
 	}
 	h.Unit = rateUnit(h.Most, asked[0].RateOf())
-	h.Subtitle[1] = note + "cells: " + h.Unit.Name
-	if paired(list) != "" {
-		h.Subtitle[1] += ", medians"
-	}
-	h.Subtitle[1] += "; rows: blocks "
+	line := note + "cells: " + h.Unit.Name + "; rows: blocks "
 	if asked[0].BN > 0 { // of those that have three sides
-		h.Subtitle[1] += "bm×bk×bn"
+		line += "bm×bk×bn"
 	}
+	h.Subtitle = []string{line}
 	return []figure.Picture{h}, nil
 }
 

@@ -54,7 +54,7 @@ func comparePictures(q Request, d data) ([]figure.Picture, error) {
 		}
 	}
 	r.Heading = headingOf(q, filepath.Base(files[1])+" against "+filepath.Base(files[0]), shown, false, "")
-	r.Subtitle[1] = "each point with the ratio of its rates and its 95 % interval: above 1 the second file is faster"
+	r.Subtitle = []string{"each point with the ratio of its rates and its 95 % interval: above 1 the second file is faster"}
 	summary := "no ratios"
 	if n > 0 {
 		summary = fmt.Sprintf("geometric mean of %d ratios %s", n, figure.Digits(mean))

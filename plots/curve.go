@@ -158,6 +158,7 @@ func compareCurves(a, b *curve) int {
 // labels names the curves: by kernel where several are shown, by choice where
 // the kernel has several, and by every facet in which the curves differ.
 func labels(curves []*curve, severalKernels bool) (names []string) {
+	measured := slices.ContainsFunc(curves, func(c *curve) bool { return c.any().Mode != results.Predicted }) // else the title says so
 	for _, c := range curves {
 		var parts []string
 		if severalKernels || c.kernel == results.Baseline {
@@ -194,7 +195,7 @@ func labels(curves []*curve, severalKernels bool) (names []string) {
 		if len(parts) == 0 {
 			parts = append(parts, c.kernel)
 		}
-		if r.Mode == results.Predicted {
+		if measured && r.Mode == results.Predicted {
 			parts = append(parts, "predicted")
 		}
 		names = append(names, spaced(parts...))

@@ -40,6 +40,16 @@ func blocks(r results.Record, bm, bk, bn int) results.Record {
 	return r
 }
 
+// lasting are n block shapes at two sizes, the larger ones faster.
+func lasting(kernel string, n int) (rows []results.Record) {
+	for _, size := range []int{512, 1024} {
+		for i := range n {
+			rows = append(rows, blocks(hand(kernel, size, float64(i+1)*1e9), 8*(i+1), 8*(i+1), 8*(i+1)))
+		}
+	}
+	return rows
+}
+
 // charts makes the pictures of q, all of which must be charts.
 func charts(rows []results.Record, q Request) ([]*figure.Chart, error) {
 	pictures, err := Pictures(stats.Summarize(rows), q)
@@ -88,8 +98,8 @@ func describe(ch *figure.Chart) []string {
 
 func TestCharts_Series(t *testing.T) {
 	const k = "v4_optblock"
-	size := Request{Size, "", k, "float32", nil}
-	ladder := Request{Kernels, "", "", "float32", nil}
+	size, best := Request{Size, "", k, "float32", nil, true}, Request{Size, "", k, "float32", nil, false}
+	ladder := Request{Kernels, "", "", "float32", nil, false}
 	failed := func(r results.Record, s results.Status) results.Record {
 		r.Status = s
 		return r
@@ -109,6 +119,20 @@ func TestCharts_Series(t *testing.T) {
 			blocks(hand(k, 1024, 5e9), 512, 512, 512), blocks(hand(k, 1024, 6e9), 128, 128, 128),
 			blocks(hand(k, 1024, 7e9), 512, 1024, 1024), hand("v3_block", 512, 1e9),
 		}, []string{"xla: 512=4G", "128³: 512=2G 1024=6G", "512³: 512=3G 1024=5G", "512×1024×1024: 1024=7G"}},
+		{"one line of the fastest shapes, the others faint, where a shape that comes once is the fastest", best, []results.Record{
+			blocks(hand(k, 512, 3e9), 512, 512, 512), blocks(hand(k, 512, 2e9), 128, 128, 128), hand("xla", 512, 4e9),
+			blocks(hand(k, 1024, 5e9), 512, 512, 512), blocks(hand(k, 1024, 6e9), 128, 128, 128),
+			blocks(hand(k, 1024, 7e9), 512, 1024, 1024),
+		}, []string{"other block shapes: 512=2G | 1024=5G | 1024=6G", "xla: 512=4G", k + ": 512=3G 1024=7G"}},
+		{"a line for each of few shapes that last, another one faint, and what failed of it counted", best, []results.Record{
+			blocks(hand(k, 512, 3e9), 512, 512, 512), blocks(hand(k, 512, 2e9), 128, 128, 128),
+			blocks(hand(k, 1024, 5e9), 512, 512, 512), blocks(hand(k, 1024, 6e9), 128, 128, 128),
+			blocks(hand(k, 1024, 4e9), 512, 1024, 1024), failed(blocks(hand(k, 512, 1), 64, 64, 64), results.Wrong),
+			failed(blocks(hand(k, 512, 1), 32, 64, 64), results.Wrong),
+		}, []string{"other block shapes: 1024=4G 512=2× wrong", "128³: 512=2G 1024=6G", "512³: 512=3G 1024=5G"}},
+		{"at most six lines, those that are fastest where the sizes end", best, lasting(k, 8), []string{
+			"other block shapes: 512=1G | 512=2G | 1024=1G | 1024=2G", "24³: 512=3G 1024=3G", "32³: 512=4G 1024=4G", "40³: 512=5G 1024=5G",
+			"48³: 512=6G 1024=6G", "56³: 512=7G 1024=7G", "64³: 512=8G 1024=8G"}},
 		{"blocks that follow the size are one line", size, []results.Record{
 			blocks(hand(k, 256, 1e9), 128, 256, 128), blocks(hand(k, 512, 2e9), 256, 512, 256),
 		}, []string{k + ": 256=1G 512=2G"}},
@@ -167,7 +191,7 @@ func TestCharts_Series(t *testing.T) {
 // a kernel its colour from kind to kind.
 func TestCharts_Looks(t *testing.T) {
 	rows := readSample(t, sampleTPU)
-	for _, q := range []Request{{Size, "", "v4_optblock", "bfloat16", nil}, {Kernels, "", "", "bfloat16", nil}, {Roofline, "", "", "bfloat16", nil}} {
+	for _, q := range []Request{{Size, "", "v4_optblock", "bfloat16", nil, false}, {Kernels, "", "", "bfloat16", nil, false}, {Roofline, "", "", "bfloat16", nil, false}} {
 		list, err := charts(rows, q)
 		if err != nil {
 			t.Fatal(err)
@@ -229,13 +253,13 @@ func TestCharts_Headings(t *testing.T) {
 		q    Request
 		want string
 	}{
-		{Request{Size, "", "v5_quant", "int8", nil}, "performance_kernel_5_int8 | v5_quant, int8×int8→int32, on Example CPU, 2 cores | measured | method direct | avx512 | 2026-11-20 | fewer than 6 | TOP/s"},
-		{Request{Size, "", "xla", "float32", nil}, "performance_kernel_0_float32 | xla, float32 | method loop | 95 % | GFLOP/s | m = k = n"},
-		{Request{Kernels, "", "", "float32", nil}, "performance_kernels_float32 | The kernels, float32, on | fastest block shape | xla: backend xla-cpu"},
-		{Request{Roofline, "", "", "bfloat16", nil}, "performance_roofline_bfloat16 | Roofline, bfloat16, on | FLOP/byte"},
+		{Request{Size, "", "v5_quant", "int8", nil, false}, "performance_kernel_5_int8 | v5_quant, int8×int8→int32, on Example CPU, 2 cores | measured | method direct | avx512 | 2026-11-20 | fewer than 6 | TOP/s"},
+		{Request{Size, "", "xla", "float32", nil, false}, "performance_kernel_0_float32 | xla, float32 | method loop | 95 % | GFLOP/s | m = k = n"},
+		{Request{Kernels, "", "", "float32", nil, false}, "performance_kernels_float32 | The kernels, float32, on | fastest block shape | xla: backend xla-cpu"},
+		{Request{Roofline, "", "", "bfloat16", nil, false}, "performance_roofline_bfloat16 | Roofline at 2048, bfloat16, on | FLOP/byte"},
 	} {
 		ch := one(t, rows, c.q)
-		text := strings.Join(append([]string{ch.Name, ch.Title, ch.X.Label, ch.Y.Label}, ch.Subtitle...), "\n")
+		text := strings.Join(append([]string{ch.Name, ch.Title, ch.X.Label, ch.Y.Label}, slices.Concat(ch.Subtitle, ch.Footer)...), "\n")
 		for _, want := range strings.Split(c.want, " | ") {
 			if !strings.Contains(text, want) {
 				t.Errorf("%+v: %q is not in\n%s", c.q, want, text)
@@ -246,7 +270,7 @@ func TestCharts_Headings(t *testing.T) {
 
 func TestCharts_ChipsAndShapesApart(t *testing.T) {
 	rows := append(readSample(t, sampleCPU), readSample(t, sampleTPU)...)
-	list, err := charts(rows, Request{Kernels, "", "", "bfloat16", nil})
+	list, err := charts(rows, Request{Kernels, "", "", "bfloat16", nil, false})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +299,7 @@ func TestCharts_Peak(t *testing.T) {
 		rate, top float64
 		label     string
 	}{{8e11, 1.06e12, "float32 peak 1 TFLOP/s"}, {1e11, 1.06e11, "float32 peak 1000 GFLOP/s"}} {
-		ch := one(t, []results.Record{hand("v1_naive", 256, c.rate)}, Request{Size, "", "v1_naive", "float32", nil})
+		ch := one(t, []results.Record{hand("v1_naive", 256, c.rate)}, Request{Size, "", "v1_naive", "float32", nil, false})
 		if math.Abs(ch.Y.Max/c.top-1) > 1e-9 || ch.Roofs[0].Label != c.label || ch.Y.Min != 0 {
 			t.Errorf("at %g: axis to %g, roof %q", c.rate, ch.Y.Max, ch.Roofs[0].Label)
 		}
@@ -285,9 +309,16 @@ func TestCharts_Peak(t *testing.T) {
 func TestCharts_Roofline(t *testing.T) {
 	r := hand("v3_block", 512, 5e11)
 	r.BytesMoved = r.FLOPs / 32
-	ch := one(t, []results.Record{r, hand("xla", 512, 9e11)}, Request{Roofline, "", "", "float32", nil})
-	if len(ch.Series) != 1 || ch.Series[0].Points[0].X != 32 || ch.Series[0].Points[0].Label != "512" {
+	ch := one(t, []results.Record{r, hand("xla", 512, 9e11)}, Request{Roofline, "", "", "float32", nil, false})
+	if len(ch.Series) != 1 || ch.Series[0].Points[0].X != 32 || ch.Series[0].Points[0].Label != "v3" {
 		t.Errorf("series %+v", ch.Series)
+	}
+	if len(ch.Roofs) != 1 {
+		t.Errorf("roofs of a row that does not tell its threads: %+v", ch.Roofs)
+	}
+	four := one(t, []results.Record{with(r, func(r *results.Record) { r.Threads = 4 })}, Request{Roofline, "", "", "float32", nil, false})
+	if len(four.Roofs) != 2 || four.Roofs[1].Peak != 2.5e11 || !four.Roofs[1].Other || four.Roofs[1].Label != "of one thread 0.25 TFLOP/s" {
+		t.Errorf("roofs of four threads: %+v", four.Roofs)
 	}
 	if ridge, known := ch.Roofs[0].Ridge(); !known || ridge != 10 {
 		t.Errorf("ridge at %v, %v", ridge, known)
@@ -300,7 +331,7 @@ func TestCharts_Roofline(t *testing.T) {
 		{func(r *results.Record) { r.Bandwidth = 0 }, "lack peak_flops or bandwidth of Chip One"},
 		{func(r *results.Record) { r.Status = results.Failed }, "a time"},
 	} {
-		_, err := charts([]results.Record{with(r, c.change)}, Request{Roofline, "", "", "float32", nil})
+		_, err := charts([]results.Record{with(r, c.change)}, Request{Roofline, "", "", "float32", nil, false})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %q", err, c.want)
 		}
@@ -314,9 +345,9 @@ func TestCharts_NoRows(t *testing.T) {
 		q    Request
 		want string
 	}{
-		{rows, Request{Size, "", "v5_quant", "int4", nil}, "no rows of v5_quant in int4 (there are xla, v1_naive, v2_parallel, v3_block, v4_optblock, v5_quant in bfloat16, float32, int8); make them with: go run ./cmd/bench --kernel 5 --dtype int4"},
-		{rows, Request{Kernels, "", "", "int4", nil}, "no rows in int4 (there are xla, v1_naive, v2_parallel, v3_block, v4_optblock, v5_quant in bfloat16, float32, int8); make them with: go run ./cmd/bench --dtype int4"},
-		{nil, Request{Size, "", "xla", "int8", nil}, "no rows of xla in int8; make them with: go run ./cmd/bench --kernel 0 --dtype int8"},
+		{rows, Request{Size, "", "v5_quant", "int4", nil, false}, "no rows of v5_quant in int4 (there are xla, v1_naive, v2_parallel, v3_block, v4_optblock, v5_quant in bfloat16, float32, int8); make them with: go run ./cmd/bench --kernel 5 --dtype int4"},
+		{rows, Request{Kernels, "", "", "int4", nil, false}, "no rows in int4 (there are xla, v1_naive, v2_parallel, v3_block, v4_optblock, v5_quant in bfloat16, float32, int8); make them with: go run ./cmd/bench --dtype int4"},
+		{nil, Request{Size, "", "xla", "int8", nil, false}, "no rows of xla in int8; make them with: go run ./cmd/bench --kernel 0 --dtype int8"},
 	} {
 		_, err := charts(c.rows, c.q)
 		var missing *NoRowsError
@@ -328,10 +359,10 @@ func TestCharts_NoRows(t *testing.T) {
 	for i := range many {
 		many[i].Kernel = fmt.Sprint("k", i)
 	}
-	if _, err := charts(many, Request{Ladder, "", "", many[0].DtypeA, nil}); err == nil || !strings.Contains(err.Error(), "501 kernels do not fit into the picture ladder, at most 500 do") {
+	if _, err := charts(many, Request{Ladder, "", "", many[0].DtypeA, nil, false}); err == nil || !strings.Contains(err.Error(), "501 kernels do not fit into the picture ladder, at most 500 do") {
 		t.Errorf("too many kernels: %v", err)
 	}
-	if _, err := charts(rows, Request{"pie", "", "", "int8", nil}); err == nil || !strings.Contains(err.Error(), "size, kernels, ladder, roofline") {
+	if _, err := charts(rows, Request{"pie", "", "", "int8", nil, false}); err == nil || !strings.Contains(err.Error(), "size, kernels, ladder, roofline") {
 		t.Errorf("an unknown kind: %v", err)
 	}
 }
@@ -377,7 +408,7 @@ func TestBlocks_LowConfidence(t *testing.T) {
 	if few, enough := h.Rows[0].Cells[0], h.Rows[1].Cells[0]; !few.LowConfidence || enough.LowConfidence {
 		t.Errorf("of 1 sample and of 6: %+v", h.Rows)
 	}
-	if text := strings.Join(h.Subtitle, "\n"); !strings.Contains(text, "\n~, not to be relied on") {
+	if text := strings.Join(h.Footer, "\n"); !strings.Contains(text, "\n~, not to be relied on") {
 		t.Errorf("the heading says\n%s", text)
 	}
 }
@@ -402,7 +433,7 @@ func TestBlocks_Tuned(t *testing.T) {
 }
 
 // TestLabels_Apart: no two things in a picture have one name, whichever kernels and
-// machines a file has, and no arrow leads from a machine to another.
+// machines a file has.
 func TestLabels_Apart(t *testing.T) {
 	var rows []results.Record
 	for _, host := range []string{"a", "b"} {
@@ -428,9 +459,6 @@ func TestLabels_Apart(t *testing.T) {
 		case *figure.Chart:
 			for _, s := range p.Series {
 				seen[s.Label] = true
-			}
-			if len(p.Arrows) > 0 {
-				t.Errorf("%s: arrows between machines", kind)
 			}
 		}
 		if len(seen) != len(rows) {
@@ -460,7 +488,7 @@ func TestCompare_All(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := fmt.Sprintf("geometric mean of %d ratios 1 · %d SLOWER · %d FASTER", 2*maxRows, maxRows, maxRows)
-	if got := list[0].(*figure.Rows).Subtitle[2]; !strings.HasPrefix(got, want) {
+	if got := list[0].(*figure.Rows).Subtitle[1]; !strings.HasPrefix(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -30,8 +30,8 @@ func compareRows(a, b *stats.Summary) int {
 	return cmp.Or(cmp.Compare(a.Pos.File, b.Pos.File), cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Size(), b.Size()))
 }
 
-// headingOf says what a picture of summaries shows and, in lines under that, on
-// what, how and when it was measured: every facet that all rows share. Baseline settings that
+// headingOf says what a picture of summaries shows and, in its footer, on what, how and
+// when it was measured: every facet that all rows share. Baseline settings that
 // differ are listed separately. Peers are ignored unless they are all there is beside the
 // baseline, since their names state their versions. best says that only each kernel's fastest
 // blocks are shown, mark how the picture marks points of low confidence.
@@ -61,28 +61,40 @@ func headingOf(q Request, title string, summaries []*stats.Summary, best bool, m
 	} else if q.Dtype != "" {
 		title += ", " + q.Dtype + " operands"
 	}
+	mode, on := modes(summaries), ", on "
+	switch mode {
+	case string(results.Predicted):
+		on = ", predicted for "
+	case string(results.Measured):
+	default:
+		title += ", " + mode
+	}
 	if device := shared(rows, "device"); device != nil {
-		title += ", on " + device[0]
+		title += on + device[0]
+	} else if on != ", on " {
+		title += ", predicted"
 	}
 
-	how := append([]string{modes(summaries)}, shared(rows, "variant", "quant", "activation", "options", "precision", "backend", "plugin",
+	how := append([]string{mode}, shared(rows, "variant", "quant", "activation", "options", "precision", "backend", "plugin",
 		"method", "isa", "threads", "devices", "mesh", "cache", "pin", "fault", "operands", "dist", "host", "version")...)
-	subtitle := []string{strings.Join(append(how, days(rows)...), " · "), intervals(summaries)}
+	footer := []string{strings.Join(append(how, days(rows)...), " · "), intervals(summaries)}
+	var subtitle []string
 	if best {
-		subtitle[1] = "each kernel with its fastest block shape at each size · " + subtitle[1]
+		subtitle = append(subtitle, "each kernel with its fastest block shape at each size")
 	}
 	names := []string{"backend", "plugin", "method", "isa", "threads", "device"}
 	same := shared(rows, names...)
 	other := slices.DeleteFunc(shared(baseline, names...), func(text string) bool { return slices.Contains(same, text) })
 	if len(other) > 0 {
-		subtitle[1] += " · " + results.Baseline + ": " + strings.Join(other, ", ")
+		footer[1] += " · " + results.Baseline + ": " + strings.Join(other, ", ")
 	}
 	for _, text := range []string{sources(summaries), lowConfidence(summaries, mark)} {
 		if text != "" {
-			subtitle = append(subtitle, text)
+			footer = append(footer, text)
 		}
 	}
-	return figure.Heading{Kind: string(q.Kind), Name: fileName(q), Title: title, Subtitle: subtitle}
+	footer = slices.DeleteFunc(footer, func(line string) bool { return line == "" })
+	return figure.Heading{Kind: string(q.Kind), Name: fileName(q), Title: title, Subtitle: subtitle, Footer: footer}
 }
 
 // sources names the files of a picture that is of several, and those whose sweep has not
@@ -160,7 +172,7 @@ func intervals(summaries []*stats.Summary) string {
 	}
 	switch {
 	case measured == 0:
-		return "no measured point"
+		return ""
 	case measured == with95:
 		return "medians with 95 % intervals"
 	case with95 == 0:

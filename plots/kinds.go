@@ -51,13 +51,13 @@ type kindOf struct {
 var table = []kindOf{
 	{Size, PerKernel, false, sizePictures},          // rate against size, a line for each block shape
 	{Kernels, PerDtype, false, kernelPictures},      // rate against size, a line for each kernel with its fastest blocks
-	{Ladder, PerDtype, true, ladderPictures},        // bars: times over the rung below, and % of peak; of several machines % of peak
-	{Roofline, PerDtype, false, rooflinePictures},   // rate against arithmetic intensity, under the roofs of memory and peak
+	{Ladder, PerDtype, true, ladderPictures},        // bars at one size: % of peak, and times over the rung below; of several machines % of peak
+	{Roofline, PerDtype, false, rooflinePictures},   // rate against arithmetic intensity at one size, under the roofs of memory and peak
 	{Blocks, PerKernel, false, blockPictures},       // block shapes by size, coloured by rate; what is too big is hatched
 	{Waterfall, PerDtype, false, waterfallPictures}, // one grid step by the step model, and the measured time beside it
 	{Dispatch, PerDtype, false, dispatchPictures},   // device time of a launch beside the dispatch of a call
 	{Compare, PerDtype, true, comparePictures},      // two runs: ratio of rates with interval and verdict
-	{Errors, Whole, false, errorPictures},           // errors by K and dtype, and what the check allows
+	{Errors, Whole, false, errorPictures},           // the error by K, in the dtype that rounds most
 	{Peers, PerDtype, false, peersPictures},         // rate against size: the fastest kernel and other libraries, for each number of threads
 	{Accuracy, Whole, false, accuracyPictures},      // error against rate, a point for each quantization of one shape
 	{Scaling, PerDtype, false, scalingPictures},     // rate against devices, a line for each way to spread a product over a mesh
@@ -66,10 +66,7 @@ var table = []kindOf{
 }
 
 // data is what the pictures of one request are made of, baseline included.
-type data struct {
-	asked []stats.Summary // of the dtype and the kernel asked for
-	all   []stats.Summary // of the same chips, in any dtype
-}
+type data struct{ asked []stats.Summary }
 
 // Kinds lists the kinds that exist.
 func Kinds() []Kind {

@@ -11,10 +11,10 @@ import (
 	"matladder/stats"
 )
 
-// ladderPictures shows the steps of the ladder: how many times each kernel is as
-// fast as the rung below, and how much of the peak it reaches, beside the
-// baseline. Square problems and others have a picture each; several machines
-// share one that shows % of peak alone.
+// ladderPictures shows the steps of the ladder: how much of the peak each kernel
+// reaches, beside the baseline, and how many times it is as fast as the rung below. Square
+// problems and others have a picture each, of one size; several machines share one that
+// shows % of peak alone.
 func ladderPictures(q Request, d data) ([]figure.Picture, error) {
 	if len(distinct(d.asked, machineOf)) > 1 {
 		return []figure.Picture{machineRows(q, d.asked)}, nil
@@ -22,38 +22,44 @@ func ladderPictures(q Request, d data) ([]figure.Picture, error) {
 	return apart(stats.Best(d.asked), func(part []stats.Summary) figure.Picture { return ladderBars(q, part) }), nil
 }
 
+// running are the summaries of kernels that have a rate.
+func running(summaries []stats.Summary) []stats.Summary {
+	return slices.DeleteFunc(slices.Clone(summaries), func(s stats.Summary) bool { return !usable(&s) || s.Kernel == results.Baseline })
+}
+
+// ladderBars is of the largest size that most kernels ran at.
 func ladderBars(q Request, summaries []stats.Summary) *figure.Bars {
-	curves := curvesOf(summaries, false)
-	list := sorted(curves)
-	b := &figure.Bars{Heading: headingOf(q, "The ladder", list, true, hollowWords), X: categories(summaries)}
-	over := figure.BarPanel{Y: figure.Axis{Label: "times the rate of the rung below" + paired(list), Unit: times}, Mark: 1}
-	peak := figure.BarPanel{Y: figure.Axis{Label: "% of " + roofOf(q, &summaries[0]), Unit: percent}, Mark: 100}
-	looks, names := slots(curves), labels(curves, true)
-	// The baseline, in black, comes first and stands last: its line is drawn over the bars.
+	size := cmp.Or(commonSize(running(summaries), func(s *stats.Summary) string { return s.Kernel }), summaries[0].Size())
+	curves := curvesOf(slices.DeleteFunc(slices.Clone(summaries), func(s stats.Summary) bool { return s.Size() != size }), false)
 	first := slices.IndexFunc(curves, func(c *curve) bool { return c.kernel != results.Baseline })
-	for i := range curves {
-		i = (i + max(first, 0)) % len(curves)
-		c, at := curves[i], len(b.Series)
-		b.Series = append(b.Series, figure.BarSeries{Label: names[i], Color: looks[i].color(c.kernel),
-			Predicted: c.any().Mode == results.Predicted, Level: c.kernel == results.Baseline && len(curves) > 1})
-		for g, t := range b.X.Ticks {
-			s := c.at[t.Label]
-			if s == nil {
-				continue
-			}
-			bar := figure.Bar{Group: g, Series: at}
-			switch {
-			case usable(s) && drawn(s.PercentOfPeak):
-				peak.Bars = append(peak.Bars, valueBar(bar, s.PercentOfPeak, ""))
-			case usable(s):
-				bar.Status = "no " + s.RoofName()
-				peak.Bars = append(peak.Bars, bar)
-			default:
-				bar.Status = failureOf(s)
-				peak.Bars = append(peak.Bars, bar)
-			}
-			if usable(s) && drawn(s.OverBelow) {
-				over.Bars = append(over.Bars, valueBar(bar, s.OverBelow, "×"))
+	baselines, kernels := curves[:max(first, 0)], curves[max(first, 0):]
+	names := labels(curves, true)
+	b := &figure.Bars{Heading: headingOf(q, "The ladder at "+size, sorted(curves), false, hollowWords), X: figure.Categories("", names[len(baselines):]), Alone: true}
+	b.Subtitle = append(b.Subtitle, "each kernel with its fastest block shape, at the largest size that most ran at")
+	over := figure.BarPanel{Y: figure.Axis{Label: "times the rate of the rung below" + paired(sorted(curves)), Scale: figure.Log, Unit: times}, Mark: 1}
+	peak := figure.BarPanel{Y: figure.Axis{Label: "% of " + roofOf(q, &summaries[0]), Unit: percent}, Mark: 100}
+	for g, c := range kernels {
+		s, bar := c.any(), figure.Bar{Group: g, Series: g}
+		b.Series = append(b.Series, figure.BarSeries{Color: kernelColor(c.kernel), Predicted: s.Mode == results.Predicted})
+		switch {
+		case usable(s) && drawn(s.PercentOfPeak):
+			peak.Bars = append(peak.Bars, valueBar(bar, s.PercentOfPeak, " %"))
+		case usable(s):
+			bar.Status = "no " + s.RoofName()
+			peak.Bars = append(peak.Bars, bar)
+		default:
+			bar.Status = failureOf(s)
+			peak.Bars = append(peak.Bars, bar)
+		}
+		if usable(s) && drawn(s.OverBelow) {
+			over.Bars = append(over.Bars, valueBar(bar, s.OverBelow, "×"))
+		}
+	}
+	for i, c := range baselines { // last: their lines are drawn over the bars
+		if s := c.any(); usable(s) && drawn(s.PercentOfPeak) {
+			b.Series = append(b.Series, figure.BarSeries{Label: names[i], Color: figure.Black, Predicted: s.Mode == results.Predicted, Level: true})
+			for g := range kernels {
+				peak.Bars = append(peak.Bars, valueBar(figure.Bar{Group: g, Series: len(b.Series) - 1}, s.PercentOfPeak, ""))
 			}
 		}
 	}
@@ -79,8 +85,7 @@ func machineOf(s *stats.Summary) origin { return origin{s.Host, cmp.Or(s.Chip, s
 // peak that each kernel reaches at the largest size that most machines have.
 func machineRows(q Request, summaries []stats.Summary) *figure.Rows {
 	best := stats.Best(summaries)
-	running := slices.DeleteFunc(slices.Clone(best), func(s stats.Summary) bool { return !usable(&s) || s.Kernel == results.Baseline })
-	size := cmp.Or(commonSize(running, machineOf), best[0].Size())
+	size := cmp.Or(commonSize(running(best), machineOf), best[0].Size())
 	r := &figure.Rows{Mark: 100}
 	has := func(s *stats.Summary) bool { return s.Size() == size && usable(s) && drawn(s.PercentOfPeak) }
 	inOrder := slices.Clone(best)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"image/color"
-	"slices"
 
 	"matladder/internal/words"
 	"matladder/plots/figure"
@@ -41,9 +40,6 @@ func layerPictures(q Request, d data) ([]figure.Picture, error) {
 			}
 		}
 		p.Heading = headingOf(q, "Where the time of a layer goes", shown, false, "~: ")
-		if mode == results.Predicted {
-			p.Subtitle = slices.Delete(p.Subtitle, 1, 2) // of medians
-		}
 		p.Subtitle = append(p.Subtitle, "a bar is a part's time at its fastest kernel, in % of its layer's; filled: what the longer of its FLOPs at the peak and its bytes at the bandwidth takes")
 		if len(list) > 0 {
 			p.Name += "_" + string(mode)

@@ -146,11 +146,13 @@ func everyKind(t *testing.T) map[string]figure.Picture {
 			}
 		}
 	}
-	var many []results.Record // more dtypes than have room for their names
+	var many []results.Record // many dtypes
 	for _, dtype := range []string{"bfloat16", "float8_e4m3fn", "float8_e5m2", "int4", "int8", "uint8"} {
-		r := hand("v5_quant", 512, 1e9)
-		r.DtypeA, r.DtypeB, r.DtypeOut, r.RelErr = "bfloat16", dtype, "float32", results.Some(1e-3)
-		many = append(many, r)
+		for _, size := range []int{512, 1024} {
+			r := hand("v5_quant", size, 1e9)
+			r.DtypeA, r.DtypeB, r.DtypeOut, r.RelErr = "bfloat16", dtype, "float32", results.Some(1e-3)
+			many = append(many, r)
+		}
 	}
 	list, err := Pictures(stats.Summarize(many), Request{Kind: Errors})
 	if err != nil {

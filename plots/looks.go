@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"fmt"
 	"image/color"
 
 	"matladder/plots/figure"
@@ -49,6 +50,14 @@ func KernelColors(kernel string) (line, text color.NRGBA) {
 func seriesOf(kernel string, mode results.Mode) figure.Series {
 	n, _ := stats.Rung(kernel)
 	return named(figure.Series{Color: kernelColor(kernel), Shape: max(n, 0)}, kernel, mode)
+}
+
+// short is a rung by its number alone, and another name as it is.
+func short(kernel string) string {
+	if n, ok := stats.Rung(kernel); ok {
+		return fmt.Sprintf("v%d", n)
+	}
+	return kernel
 }
 
 // named names a series, by its mode too where it is predicted.

@@ -137,7 +137,7 @@ func (a arena) summaries() (list []stats.Summary) {
 func (a arena) chart(h figure.Heading) *figure.Chart {
 	all := a.summaries()
 	ch := &figure.Chart{Heading: h, X: squareAxis(all)}
-	ch.Roofs, _ = roofsOf(all)
+	ch.Roofs = roofsOf(all)
 	for i, side := range a.sides {
 		s := figure.Series{Label: side.label, Color: side.color, Shape: i, Bold: i == len(a.sides)-1}
 		for _, sum := range side.at {

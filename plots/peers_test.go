@@ -169,7 +169,7 @@ func TestPeers_Heading(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := list[0].(*figure.Chart).Subtitle[0]; strings.Contains(got, "libopenblas") || !strings.Contains(got, "backend cpu") {
+	if got := list[0].(*figure.Chart).Footer[0]; strings.Contains(got, "libopenblas") || !strings.Contains(got, "backend cpu") {
 		t.Error(got)
 	}
 }

@@ -19,6 +19,8 @@ type Request struct {
 	Kernel string
 	Dtype  string    // of operand a
 	Model  StepModel // of a waterfall; nil for the limits of the device alone
+
+	AllBlocks bool // a line with a name for each block shape, in pictures of one kernel
 }
 
 // A NoRowsError says that nothing in the rows answers a request.
@@ -135,7 +137,6 @@ func Pictures(summaries []stats.Summary, q Request) ([]figure.Picture, error) {
 			if q.Family != "" && s.FamilyName() != q.Family {
 				continue
 			}
-			d.all = append(d.all, s)
 			if q.wants(&s) || s.Kernel == results.Baseline && s.DtypeA == q.Dtype {
 				d.asked = append(d.asked, s)
 			}

@@ -13,74 +13,53 @@ import (
 )
 
 // rooflinePictures draws rate against arithmetic intensity, FLOPs over the bytes
-// moved after tiling, under what memory and arithmetic of the device allow.
-// The baseline has no tiling of ours and so no place in it.
+// moved after tiling, under what memory and arithmetic of the device allow: a point for
+// each kernel with its fastest blocks, at the largest size that most ran at. The baseline has no
+// tiling of ours and so no place in it.
 func rooflinePictures(q Request, d data) ([]figure.Picture, error) {
-	summaries := stats.Best(d.asked)
-	ch := &figure.Chart{Scatter: true, Slopes: true}
-	kept := slices.DeleteFunc(curvesOf(summaries, false), func(c *curve) bool { return len(c.placed()) == 0 })
-	if len(kept) == 0 {
+	placed := slices.DeleteFunc(running(stats.Best(d.asked)), func(s stats.Summary) bool {
+		return s.FLOPs <= 0 || s.Work() <= 0 || s.BytesMoved <= 0
+	})
+	if len(placed) == 0 {
 		return nil, fmt.Errorf("no row of %s has flops, bytes_moved and a time: a roofline needs all three", q.Dtype)
 	}
-	var first []stats.Summary // of each curve
-	counted, looks := false, slots(kept)
-	for i, label := range labels(kept, true) {
-		s := looks[i].series(label, kept[i])
-		for _, sum := range kept[i].placed() {
-			pt := pointOf(intensity(sum), sum.Rate)
-			pt.Label, pt.Apart, pt.Levels = sum.Size(), !square(sum), levelsOf(sum)
-			counted = counted || len(pt.Levels) > 0
-			s.Points = append(s.Points, pt)
-		}
-		ch.Series = append(ch.Series, s)
-		first = append(first, *kept[i].any())
-	}
-	ch.Heading = headingOf(q, "Roofline", sorted(kept), true, hollowWords)
-	roofs, units := roofsOf(first)
-	if !slices.ContainsFunc(roofs, func(r figure.Roof) bool { _, known := r.Ridge(); return known }) {
+	if !slices.ContainsFunc(placed, func(s stats.Summary) bool { return drawable(s.Roof()) && drawable(s.Bandwidth) }) {
 		return nil, fmt.Errorf("the rows of %s lack peak_flops or bandwidth of %s: there is no roof to draw",
-			q.Dtype, cmp.Or(deviceOf(&kept[0].any().Record), "the device"))
+			q.Dtype, cmp.Or(deviceOf(&placed[0].Record), "the device"))
 	}
-	others, otherUnits := roofsOf(slices.DeleteFunc(d.all, func(s stats.Summary) bool { return s.DtypeA == q.Dtype || s.Kernel == results.Baseline }))
-	for i, r := range others { // peaks of other dtypes stand beside
-		if !slices.ContainsFunc(roofs, func(o figure.Roof) bool { return o.Label == r.Label }) {
-			r.Other = true
-			roofs, units = slices.Insert(roofs, 0, r), slices.Insert(units, 0, otherUnits[i])
+	return apart(placed, func(part []stats.Summary) figure.Picture { return rooflineChart(q, part) }), nil
+}
+
+func rooflineChart(q Request, placed []stats.Summary) *figure.Chart {
+	size := commonSize(placed, func(s *stats.Summary) string { return s.Kernel })
+	curves := curvesOf(slices.DeleteFunc(slices.Clone(placed), func(s stats.Summary) bool { return s.Size() != size }), false)
+	ch := &figure.Chart{Heading: headingOf(q, "Roofline at "+size, sorted(curves), false, hollowWords), Scatter: true, Slopes: true}
+	ch.Subtitle = append(ch.Subtitle, "each kernel with its fastest block shape, at the largest size that most ran at")
+	var shown []stats.Summary
+	counted, looks := false, slots(curves)
+	for i, label := range labels(curves, true) {
+		sum, s := curves[i].any(), looks[i].series(label, curves[i])
+		pt := pointOf(intensity(sum), sum.Rate)
+		pt.Label, pt.Levels = short(sum.Kernel), levelsOf(sum)
+		counted = counted || len(pt.Levels) > 0
+		s.Points = append(s.Points, pt)
+		ch.Series = append(ch.Series, s)
+		shown = append(shown, *sum)
+	}
+	ch.Roofs = roofsOf(shown)
+	for i, r := range ch.Roofs {
+		if n := float64(shown[0].Threads); i == 0 && n > 1 && len(ch.Roofs) == 1 && r.Peak > 0 { // what a kernel that is one program runs under
+			ch.Roofs = append(ch.Roofs, figure.Roof{Label: "of one thread", Peak: r.Peak / n, Bandwidth: r.Bandwidth, Other: true})
 		}
 	}
-	ch.Roofs = roofs
-	fitRoofline(ch, summaries[0].RateOf(), units)
-	if len(distinct(first, machineOf)) == 1 {
-		climb(ch, kept)
-	}
+	fitRoofline(ch, shown[0].RateOf())
 	if counted {
 		ch.Subtitle = append(ch.Subtitle, "marks L2 and L3: work over the bytes that this cache lacked, as processors counted them")
 	}
-	return []figure.Picture{ch}, nil
+	return ch
 }
 
 func intensity(s *stats.Summary) float64 { return s.Work() / float64(s.BytesMoved) }
-
-// placed are the points that have an intensity: square problems in the
-// order of size, the largest last, before them the others, which do not join.
-func (c *curve) placed() (list []*stats.Summary) {
-	for _, s := range c.at {
-		if usable(s) && s.FLOPs > 0 && s.Work() > 0 && s.BytesMoved > 0 {
-			list = append(list, s)
-		}
-	}
-	slices.SortFunc(list, func(a, b *stats.Summary) int {
-		return cmp.Or(cmp.Compare(rank(square(a)), rank(square(b))), cmp.Compare(a.Work(), b.Work()), cmp.Compare(a.Size(), b.Size()))
-	})
-	return list
-}
-
-func rank(last bool) int {
-	if last {
-		return 1
-	}
-	return 0
-}
 
 // levelsOf are the arithmetic intensities of a point by the bytes that missed a cache, as bench
 // --counters counted them, and not by those that its grid moves.
@@ -96,45 +75,8 @@ func levelsOf(s *stats.Summary) (list []figure.Level) {
 	return list
 }
 
-// climb leads an arrow from each measured rung to the next, at the largest
-// square size that most of them have. All are of one machine.
-func climb(ch *figure.Chart, curves []*curve) {
-	count, most, largest := map[string]int{}, 0, ""
-	for _, s := range ch.Series {
-		for _, pt := range s.Points { // by size, the largest last
-			if !s.Predicted && !pt.Apart {
-				count[pt.Label]++
-				most = max(most, count[pt.Label])
-			}
-		}
-	}
-	for _, s := range ch.Series {
-		for _, pt := range s.Points {
-			if count[pt.Label] == most {
-				largest = pt.Label
-			}
-		}
-	}
-	var last *figure.Point
-	from := ""
-	for i, s := range ch.Series {
-		at := slices.IndexFunc(s.Points, func(pt figure.Point) bool { return pt.Label == largest && !pt.Apart })
-		if s.Predicted || at < 0 {
-			continue
-		}
-		if last != nil && curves[i].kernel != from {
-			ch.Arrows = append(ch.Arrows, figure.Arrow{From: *last, To: s.Points[at]})
-		}
-		last, from = &s.Points[at], curves[i].kernel
-	}
-	if len(ch.Arrows) > 0 {
-		ch.Subtitle = append(ch.Subtitle, "arrows lead from rung to rung at size "+largest)
-	}
-}
-
-// fitRoofline fits both axes round the points, the ridges and the peaks, and names the roofs,
-// whose peaks are in units.
-func fitRoofline(ch *figure.Chart, of results.Unit, units []results.Unit) {
+// fitRoofline fits both axes round the points, the ridges and the peaks, and names the roofs.
+func fitRoofline(ch *figure.Chart, of results.Unit) {
 	// How far from its point, in steps of ten, a level may lie that the axis makes room
 	// for: operands that stay in a cache miss next to nothing.
 	const reach = 1.5
@@ -177,7 +119,7 @@ func fitRoofline(ch *figure.Chart, of results.Unit, units []results.Unit) {
 	ch.Y = figure.Axis{Label: unit.Name, Scale: figure.Log, Min: low / 2, Max: high * 1.5, Unit: unit}
 	for i := range ch.Roofs {
 		r := &ch.Roofs[i]
-		r.Label += " " + rateUnit(high, units[i]).Format(r.Peak)
+		r.Label += " " + unit.Format(r.Peak)
 		name := figure.Unit{Name: "GB/s", Value: 1e9}
 		if r.Bandwidth >= 1e12 {
 			name = figure.Unit{Name: "TB/s", Value: 1e12}
@@ -188,10 +130,10 @@ func fitRoofline(ch *figure.Chart, of results.Unit, units []results.Unit) {
 	}
 }
 
-// roofsOf returns a roof for each device and dtype, and the unit of each peak. The newest row
+// roofsOf returns a roof for each device and dtype. The newest row
 // wins, since a measured peak differs a little from run to run. Baseline rows are used only if
 // no kernel row has a roof.
-func roofsOf(summaries []stats.Summary) (roofs []figure.Roof, units []results.Unit) {
+func roofsOf(summaries []stats.Summary) (roofs []figure.Roof) {
 	type id struct{ device, dtype string }
 	var devices []id
 	var stated map[id][]stats.Summary
@@ -220,9 +162,9 @@ func roofsOf(summaries []stats.Summary) (roofs []figure.Roof, units []results.Un
 		if drawable(s.Bandwidth) {
 			r.Bandwidth = s.Bandwidth
 		}
-		roofs, units = append(roofs, r), append(units, s.RateOf())
+		roofs = append(roofs, r)
 	}
-	return roofs, units
+	return roofs
 }
 
 // roofOf names what rates are held against.

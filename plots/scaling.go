@@ -141,7 +141,7 @@ func (sp scaledProduct) picture(q Request) (*figure.Panels, error) {
 				return 0
 			})
 	}
-	p.Subtitle = append([]string{p.Subtitle[0]}, wordsOfScaling(all)...)
+	p.Subtitle = wordsOfScaling(all)
 	sayCovered(p, p.Rows[0], ways)
 	return p, nil
 }
@@ -176,7 +176,6 @@ func fillScaling(p *figure.Panel, summaries []*stats.Summary, ways []way, of fun
 
 // sayCovered names the pairs of ways whose points lie on each other in all panels.
 func sayCovered(p *figure.Panels, panels []figure.Panel, ways []way) {
-	const near = 0.02
 	of := func(p figure.Panel, label string) []figure.Point {
 		if at := slices.IndexFunc(p.Series, func(s figure.Series) bool { return s.Label == label }); at >= 0 {
 			return p.Series[at].Points
@@ -190,7 +189,7 @@ func sayCovered(p *figure.Panels, panels []figure.Panel, ways []way) {
 			for _, p := range panels {
 				a, b := of(p, w.label), of(p, o.label)
 				points += len(a)
-				same = same && slices.EqualFunc(a, b, func(a, b figure.Point) bool { return a.X == b.X && math.Abs(a.Y-b.Y) < near*b.Y })
+				same = same && slices.EqualFunc(a, b, alike)
 			}
 			if same && points > 0 {
 				names = append(names, w.name+" and "+o.name)

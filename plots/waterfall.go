@@ -74,7 +74,7 @@ func waterfallPictures(q Request, d data) ([]figure.Picture, error) {
 		}
 		w.Wholes = append(w.Wholes, step)
 	}
-	w.Subtitle[1] = "each kernel on a scale of its own · the last bar: time of a launch over its steps"
+	w.Subtitle = []string{"each kernel on a scale of its own · the last bar: time of a launch over its steps"}
 	if modelled {
 		w.Subtitle = append(w.Subtitle, "dashed: the step model; copying and computing overlap, so both start behind the overhead",
 			"compute at peak: the products alone; a TPU's compiler may need longer, inspect --as schedule says how long")

@@ -16,16 +16,18 @@
 // --kind chooses what to draw, several kinds separated by commas:
 //
 //   - size, the default: one kernel and dtype, the rate against the size with a
-//     line for each block shape, one for the baseline (xla) and one for the peak.
+//     bold line of its fastest block shape at each size, one for the baseline (xla)
+//     and one for the peak. Other shapes are faint; --blocks all names each. A sweep
+//     of few fixed shapes has a line for each, at most six.
 //   - kernels: all kernels of a dtype, each with its fastest blocks at each size.
-//   - ladder: the same as bars: % of peak, with the baseline as a line, and how
-//     many times each kernel is as fast as the rung below. Rows of several
-//     machines make one ladder by machine instead: % of each machine's own peak.
-//   - roofline: the same against arithmetic intensity (FLOPs over the bytes moved
-//     after tiling), under the roofs of memory and peak, with arrows from rung to
-//     rung where all are of one machine. The peaks of other dtypes that the rows
-//     have are drawn too, thin. Of rows with counters (bench --counters), marks L2 and L3
-//     are where a point would stand by the bytes that missed this cache, as counted.
+//   - ladder: bars at the largest size that most kernels ran at: % of peak, with the
+//     baseline as a line, and how many times each kernel is as fast as the rung
+//     below. Rows of several machines make one ladder by machine instead: % of each
+//     machine's own peak.
+//   - roofline: a point for each kernel at that size, by its arithmetic intensity
+//     (FLOPs over the bytes moved after tiling), under the roofs of memory and peak;
+//     thin, the peak of one thread. Rows with counters (bench --counters) have marks
+//     L2 and L3, the intensity by the bytes that missed this cache, as counted.
 //   - blocks: every block shape of a kernel at every size, the darker the faster;
 //     what is too big is hatched, with what it needs and what there is.
 //   - waterfall: one grid step of each kernel: overhead, copy and compute by the
@@ -37,7 +39,7 @@
 //   - compare: two results files, the old one first, point by point: the ratio of
 //     rates with its interval and FASTER, SLOWER, SAME or UNSURE, as cmd/compare
 //     has them.
-//   - error: rel_err and err/bound by K, a panel for each dtype.
+//   - error: rel_err by K, in the dtype that rounds most.
 //   - peers: the fastest kernel and the libraries that cmd/peers measured, one
 //     picture for each number of threads. No other kind shows libraries.
 //   - accuracy: error against rate, a point for each quantization of one shape: the

@@ -61,7 +61,7 @@ func (o *options) requests(rows []stats.Summary) []plots.Request {
 	seen := map[plots.Request]bool{}
 	for _, kind := range o.kinds {
 		for _, p := range o.pairs(rows) {
-			q := plots.Request{Kind: kind, Family: p.Family, Kernel: p.Kernel, Dtype: p.Dtype, Model: programs{}}
+			q := plots.Request{Kind: kind, Family: p.Family, Kernel: p.Kernel, Dtype: p.Dtype, Model: programs{}, AllBlocks: o.blocks != ""}
 			switch kind.Scope() {
 			case plots.All:
 				q.Family, q.Kernel, q.Dtype = "", "", ""

@@ -32,6 +32,7 @@ type options struct {
 	readme  string
 	html    string
 	usage   string
+	blocks  string // "all" or ""
 
 	used []stats.Summary // what was shown, for provenance
 }
@@ -49,6 +50,7 @@ func parse(args []string) (*options, error) {
 	f.StringVar(&format, "format", string(figure.PNG), "`format` of the pictures: "+joined(figure.Formats))
 	f.StringArrayVar(&o.inputs, "input", nil, "results `file` or glob, may be repeated (default the newest in "+defaultInput+")")
 	f.StringVar(&o.output, "output", "", "`folder` for the pictures (default beside the input)")
+	f.StringVar(&o.blocks, "blocks", "", "`all` names every block shape in the size pictures, with a line for each")
 	f.StringVar(&o.table, "table", "", "write a table to standard output instead, as `format`: "+strings.Join(stats.Formats, ", "))
 	f.StringVar(&columns, "table-columns", "", "`COLUMNS` that text and md tables have besides: "+strings.Join(stats.TableColumns, ", "))
 	f.StringVar(&o.readme, "readme", "", "write the ladder's table into `file` between its marks instead")
@@ -73,6 +75,11 @@ func parse(args []string) (*options, error) {
 	}
 	if o.table != "" {
 		if _, err := oneOf("--table", o.table, stats.Formats); err != nil {
+			return o, err
+		}
+	}
+	if o.blocks != "" {
+		if _, err := oneOf("--blocks", o.blocks, []string{"all"}); err != nil {
 			return o, err
 		}
 	}

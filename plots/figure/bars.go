@@ -16,6 +16,7 @@ type Bars struct {
 	X      Axis        // of categories, one a group
 	Series []BarSeries // side by side in each group, in this order
 	Panels []BarPanel
+	Alone  bool // each group has one bar and a name of its own
 }
 
 // A BarSeries is the look of bars.
@@ -28,7 +29,7 @@ type BarSeries struct {
 
 // A BarPanel is a y axis and its bars.
 type BarPanel struct {
-	Y    Axis
+	Y    Axis // of ratios it may be Log: bars then go up and down from 1
 	Bars []Bar
 	Mark float64 // a line right across, 0 for none
 }
@@ -44,6 +45,9 @@ type Bar struct {
 
 func (b *Bars) key() (k key) {
 	for _, s := range b.Series {
+		if s.Label == "" {
+			continue // the axis names it
+		}
 		e := keyEntry{s.Label, TextColor(s.Color), boxSign(s.Color, hollowIf(s.Predicted))}
 		if s.Level {
 			e.sign = lineSign(s.level())
@@ -61,17 +65,26 @@ func (s BarSeries) level() draw.LineStyle {
 	return sty
 }
 
-// Add adds the panel, if it has bars. The axis reaches above every bar and its label; bars of
-// low confidence may be cut off at its end. A mark far above all is not drawn.
+// Add adds the panel, if it has bars. The axis reaches above every bar and its label, and of ratios
+// as far down; bars of low confidence may be cut off at its end. A mark far above all is not drawn.
 func (b *Bars) Add(p BarPanel) {
 	if len(p.Bars) == 0 {
 		return
 	}
-	var ends Extent
+	var ends, down Extent
 	for _, bar := range p.Bars {
 		ends.Add(bar.Y, bar.Hi, bar.LowConfidence)
+		down.Add(1/bar.Y, 1/bar.Lo, bar.LowConfidence)
 	}
 	p.Y.Max = ends.Top(p.Mark) * 1.22
+	if p.Y.Scale == Log {
+		p.Y.Max = max(2.2, p.Y.Max*1.25)
+		p.Y.Min = 1 / max(1.2, down.Top()*1.5)
+		step := math.Exp2(math.Ceil(math.Log2(p.Y.Max/p.Y.Min) / 7))
+		for v := math.Pow(step, math.Ceil(math.Log(p.Y.Min)/math.Log(step))); v <= p.Y.Max; v *= step {
+			p.Y.Ticks = append(p.Y.Ticks, Tick{Value: v, Label: Digits(v)})
+		}
+	}
 	b.Panels = append(b.Panels, p)
 }
 
@@ -135,7 +148,13 @@ func (b *Bars) drawPanel(c draw.Canvas, f frame, p BarPanel) {
 	place, width, slots := b.places()
 	step := f.X(1) - f.X(0)
 	wide := step * vg.Length(width)
-	group := wide * vg.Length(slots) / 2
+	group, base := wide*vg.Length(slots)/2, f.box.Min.Y
+	if slots == 1 {
+		group = step / 2 // a line right across
+	}
+	if f.y.Scale == Log {
+		base = f.Y(1)
+	}
 	room := p.widestLabel()+2 <= wide
 	var written []func()
 	for _, bar := range p.Bars {
@@ -144,7 +163,7 @@ func (b *Bars) drawPanel(c draw.Canvas, f frame, p BarPanel) {
 		if s.Level {
 			if bar.Status == "" {
 				y := f.Y(min(bar.Y, f.y.Max))
-				c.StrokeLine2(s.level(), centre-group-2, y, centre+group+2, y)
+				c.StrokeLine2(s.level(), centre-group, y, centre+group, y)
 			}
 			continue // the last series: its line lies over the bars
 		}
@@ -161,18 +180,21 @@ func (b *Bars) drawPanel(c draw.Canvas, f frame, p BarPanel) {
 			}
 			continue
 		}
-		end := f.Y(min(bar.Y, f.y.Max))
-		hollowIf(s.Predicted || bar.LowConfidence).draw(c, box(x-wide*0.43, f.box.Min.Y, x+wide*0.43, end), s.Color)
+		end := f.Y(f.y.clamp(bar.Y))
+		hollowIf(s.Predicted || bar.LowConfidence).draw(c, box(x-wide*0.43, min(base, end), x+wide*0.43, max(base, end)), s.Color)
+		low, high := end, end
 		if bar.Hi > bar.Lo {
-			hi := f.Y(min(bar.Hi, f.y.Max))
-			c.StrokeLine2(draw.LineStyle{Color: Ink, Width: 1}, x, f.Y(max(bar.Lo, f.y.Min)), x, hi)
-			end = max(end, hi)
+			low, high = f.Y(f.y.clamp(bar.Lo)), f.Y(f.y.clamp(bar.Hi))
+			c.StrokeLine2(draw.LineStyle{Color: Ink, Width: 1}, x, low, x, high)
 		}
 		if !room && sty.Font.Size > wide {
 			continue
 		}
 		label := sty.Rectangle(bar.Label)
-		at := vg.Point{X: x, Y: b.above(f, p, bar.Group, end+2, label)}
+		at := vg.Point{X: x, Y: b.above(f, p, bar.Group, max(end, high)+2, label)}
+		if end < base { // it goes down
+			at.Y = max(f.box.Min.Y+1, min(end, low)-4-(label.Max.Y-label.Min.Y))
+		}
 		written = append(written, func() { // over the lines of levels, not over the bar
 			fill(c, box(label.Min.X+at.X, max(label.Min.Y+at.Y, at.Y-1), label.Max.X+at.X, label.Max.Y+at.Y), White)
 			c.FillText(sty, at, bar.Label)
@@ -206,9 +228,13 @@ func (b *Bars) above(f frame, p BarPanel, group int, y vg.Length, label vg.Recta
 }
 
 // places returns where in a group, in shares of its step from the middle, each
-// series has its bar, how wide a bar is, and how many there are.
+// series has its bar, how wide a bar is, and how many there are. Where no group has
+// two bars, each has the middle.
 func (b *Bars) places() (place map[int]float64, width float64, n int) {
 	place = map[int]float64{}
+	if b.Alone {
+		return place, 0.5, 1
+	}
 	for i, s := range b.Series {
 		if !s.Level {
 			place[i] = float64(n)

@@ -12,7 +12,6 @@ type Chart struct {
 	X, Y    Axis
 	Series  []Series // first one drawn first, that is lowest
 	Roofs   []Roof
-	Arrows  []Arrow
 	Scatter bool // points stand for themselves: nothing lies between two
 	Slopes  bool // roofs are min(Peak, x × Bandwidth), and no curve ends at the right
 }
@@ -23,11 +22,8 @@ type Roof struct {
 	BandwidthLabel  string // along the slope
 	Peak, Bandwidth float64
 	Predicted       bool
-	Other           bool // none of those that the chart is about
+	Other           bool // of a part of the device, below the others: thin, and without a slope
 }
-
-// An Arrow leads from one point to another.
-type Arrow struct{ From, To Point }
 
 // Ridge returns the x from which on the peak is the lower of the two
 // limits, and whether both are known.
@@ -58,7 +54,7 @@ func (ch *Chart) lay(c draw.Canvas, page vg.Rectangle, head vg.Length) (vg.Lengt
 		f.drawX(c, true, st.height())
 		ch.drawInside(c, f, direct, labels)
 		st.draw(c, f)
-		f.drawYName(c, page.Min.X, 3)
+		f.drawYName(c, page.Min.X, 8)
 		if !direct {
 			legend.draw(c, page)
 		}
@@ -86,16 +82,16 @@ func (ch *Chart) drawInside(c draw.Canvas, f frame, direct bool, labels *endLabe
 	for _, r := range ch.Roofs {
 		ch.drawRoof(c, f, r)
 	}
-	drawAll(c, f, ch.Series, ch.X.Scale == Category || ch.Scatter)
+	drawAll(c, f, ch.Series, ch.thin())
 	ch.drawLevels(c, f)
-	for _, way := range ch.arrowWays(f) {
-		drawArrow(c, way)
-	}
 	ch.drawPointLabels(c, f)
 	if direct {
 		labels.draw(c, f)
 	}
 }
+
+// thin reports whether nothing lies between two points.
+func (ch *Chart) thin() bool { return ch.X.Scale == Category || ch.Scatter }
 
 // style is a long-short dash for a measured or published limit, evenly
 // dashed where it is predicted.
@@ -119,9 +115,9 @@ func (ch *Chart) drawRoof(c draw.Canvas, f frame, r Roof) {
 		}
 		if ridge, known := r.Ridge(); known {
 			slope := r.lines(f)[0]
-			c.StrokeLine2(sty, slope[0].X, slope[0].Y, slope[1].X, slope[1].Y)
 			from = ridge
-			if !r.Other {
+			if !r.Other { // which has the slope of the others
+				c.StrokeLine2(sty, slope[0].X, slope[0].Y, slope[1].X, slope[1].Y)
 				c.StrokeLine2(draw.LineStyle{Color: SoftInk, Width: 1, Dashes: dotted}, slope[1].X, slope[1].Y, slope[1].X, f.box.Min.Y)
 			}
 		}

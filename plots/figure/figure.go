@@ -39,7 +39,8 @@ type Heading struct {
 	Kind     string   // which pictures are of one kind
 	Name     string   // of the file, without folder and extension
 	Title    string   // what is shown
-	Subtitle []string // on what, how and when it was measured; one line each
+	Subtitle []string // how to read it; one line each
+	Footer   []string // on what, how and when it was measured, small at the foot of the page
 }
 
 // Head returns h.
@@ -59,6 +60,7 @@ const (
 	smallTitle = 13 // of a title that would not fit its line
 	textSize   = 11
 	smallSize  = 9.5
+	footSize   = 9
 )
 
 // Size returns the size of the page that p needs.
@@ -74,10 +76,22 @@ func Draw(p Picture, c draw.Canvas) {
 	rest()
 }
 
-// lay draws the heading and the key, and lays the rest of p out.
+// lay draws the heading, the key and the footer, and lays the rest of p out between them.
 func lay(p Picture, c draw.Canvas) (height vg.Length, rest func()) {
-	page := grown(c.Rectangle, -margin)
-	return p.lay(c, page, p.Head().draw(c, page, p.key()))
+	page, h := grown(c.Rectangle, -margin), p.Head()
+	var lines []string
+	small := style(footSize, SoftInk, text.XLeft, text.YBottom)
+	for _, line := range h.Footer {
+		lines = append(lines, wrap(line, small, page.Size().X)...)
+	}
+	if len(lines) > 0 {
+		for i, line := range lines {
+			write(c, small, page.Min.X, page.Min.Y+lineHeight(small)*vg.Length(len(lines)-1-i), line)
+		}
+		page.Min.Y += lineHeight(small)*vg.Length(len(lines)) + 8
+	}
+	height, rest = p.lay(c, page, h.draw(c, page, p.key()))
+	return height + page.Min.Y - c.Min.Y - margin, rest
 }
 
 // draw writes title, subtitle and key from the top and returns the height it took, the
@@ -100,12 +114,12 @@ func (h *Heading) draw(c draw.Canvas, page vg.Rectangle, k key) vg.Length {
 			y -= lineHeight(small)
 		}
 	}
-	y -= textLine + 6
+	y -= textLine + 12
 	took := page.Max.Y - y
 	if len(k) == 0 {
 		return took
 	}
-	k.draw(c, vg.Point{X: page.Min.X, Y: page.Max.Y - took + (textLine + 6) - 4}, width)
+	k.draw(c, vg.Point{X: page.Min.X, Y: page.Max.Y - took + (textLine + 12) - 6}, width)
 	return took + vg.Length(len(k.rows(width)))*lineHeight(keyStyle) + 6
 }
 

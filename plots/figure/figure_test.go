@@ -158,25 +158,6 @@ func TestCrosses(t *testing.T) {
 	}
 }
 
-// TestArrows_Apart has rungs of equal rates, from one to another and back: the two arrows
-// do not lie on each other.
-func TestArrows_Apart(t *testing.T) {
-	low, high := Point{X: 60, Y: 300}, Point{X: 200, Y: 480}
-	ch := &Chart{Arrows: []Arrow{{high, low}, {low, high}}, X: Axis{Min: 10, Max: 1000}, Y: Axis{Min: 100, Max: 1000}}
-	f := frame{box: around(vg.Point{X: 300, Y: 200}, 250, 150), x: ch.X, y: ch.Y}
-	ways := ch.arrowWays(f)
-	if len(ways) != 2 {
-		t.Fatalf("%d arrows of 2", len(ways))
-	}
-	there, back := ways[0], ways[1]
-	for i, from := range there[2 : len(there)-2] {
-		to := back[len(back)-3-i]
-		if d := math.Hypot(float64(from.X-to.X), float64(from.Y-to.Y)); d < 6 {
-			t.Errorf("%.1f points apart at piece %d", d, i+2)
-		}
-	}
-}
-
 // TestFileSafe: a name of any length makes a file, and two that begin alike make two.
 func TestFileSafe(t *testing.T) {
 	long := strings.Repeat("../v1 naive", 400)

@@ -96,7 +96,7 @@ func (l *endLabels) place(f frame) {
 func (l *endLabels) drawLeaders(c draw.Canvas, f frame) {
 	l.place(f)
 	for i, e := range l.entries {
-		if !l.leaders && e.series != nil {
+		if e.series != nil && (!l.leaders || e.series.Faint) {
 			continue
 		}
 		sty := draw.LineStyle{Color: leader, Width: 0.8}

@@ -32,67 +32,23 @@ func (ch *Chart) drawLevels(c draw.Canvas, f frame) {
 	})
 }
 
-// arrowWays returns the arrows as points along them, which begin and end clear of the
-// markers. Each bows to the right of the way from one to the other, as traffic keeps to
-// one side: where the next leads back to nearly the same place, the two are a lens.
-func (ch *Chart) arrowWays(f frame) [][]vg.Point {
-	const clear, pieces, bow, widest = 8, 12, 0.13, 20
-	var list [][]vg.Point
-	for _, a := range ch.Arrows {
-		from, to := vg.Point{X: f.X(a.From.X), Y: f.Y(a.From.Y)}, vg.Point{X: f.X(a.To.X), Y: f.Y(a.To.Y)}
-		d := to.Sub(from)
-		length := math.Hypot(float64(d.X), float64(d.Y))
-		if length <= 3*clear {
-			continue // the markers touch: there is no room for an arrow, nor need
-		}
-		side := vg.Point{X: d.Y, Y: -d.X}.Scale(vg.Length(2 * min(bow, widest/length))) // of the control point, which the curve goes half the way to
-		control := from.Add(d.Scale(0.5)).Add(side)
-		off := func(marker vg.Point) vg.Point { // clear of it, towards the control point
-			d := control.Sub(marker)
-			return marker.Add(d.Scale(vg.Length(clear / math.Hypot(float64(d.X), float64(d.Y)))))
-		}
-		from, to = off(from), off(to)
-		way := make([]vg.Point, pieces+1)
-		for i := range way {
-			t := vg.Length(i) / pieces
-			way[i] = from.Scale((1 - t) * (1 - t)).Add(control.Scale(2 * t * (1 - t))).Add(to.Scale(t * t))
-		}
-		list = append(list, way)
-	}
-	return list
-}
-
-// drawArrow draws a line along the points with a head at the last.
-func drawArrow(c draw.Canvas, way []vg.Point) {
-	const head, half = 9, 3.6
-	n := len(way) - 1
-	to := way[n]
-	for n > 0 && math.Hypot(float64(to.X-way[n-1].X), float64(to.Y-way[n-1].Y)) < head {
-		n-- // those lie below the head
-	}
-	d := to.Sub(way[max(0, n-1)])
-	d = d.Scale(vg.Length(1 / math.Hypot(float64(d.X), float64(d.Y))))
-	neck := to.Sub(d.Scale(head))
-	c.StrokeLines(draw.LineStyle{Color: SoftInk, Width: 1.6}, append(slices.Clone(way[:n]), neck))
-	side := vg.Point{X: -d.Y * half, Y: d.X * half}
-	c.FillPolygon(SoftInk, []vg.Point{to, neck.Add(side), neck.Sub(side)})
-}
-
 // taken is what the labels of points keep clear of.
 type taken struct {
 	boxes []vg.Rectangle
 	lines []Segment
 }
 
-// taken collects markers, lines, intervals, roofs, arrows and levels.
+// taken collects markers, lines, intervals, roofs and levels.
 func (ch *Chart) taken(f frame) (t taken) {
 	for _, s := range ch.Series {
 		for _, points := range s.Stretches() {
 			var last vg.Point
 			for i, pt := range points {
 				at := vg.Point{X: f.X(pt.X), Y: f.Y(pt.Y)}
-				t.boxes = append(t.boxes, around(at, 5, 5))
-				t.lines = append(t.lines, Segment{{X: at.X, Y: f.Y(max(pt.Lo, f.y.Min))}, {X: at.X, Y: f.Y(min(pt.Hi, f.y.Max))}})
+				t.boxes = append(t.boxes, around(at, s.markRadius()+1, s.markRadius()+1))
+				if ch.thin() || len(points) == 1 && !s.Faint { // else a band
+					t.lines = append(t.lines, Segment{{X: at.X, Y: f.Y(max(pt.Lo, f.y.Min))}, {X: at.X, Y: f.Y(min(pt.Hi, f.y.Max))}})
+				}
 				if i > 0 {
 					t.lines = append(t.lines, Segment{last, at})
 				}
@@ -103,11 +59,6 @@ func (ch *Chart) taken(f frame) (t taken) {
 	for _, r := range ch.Roofs {
 		t.lines = append(t.lines, r.lines(f)...)
 	}
-	for _, way := range ch.arrowWays(f) {
-		for i := range way[1:] {
-			t.lines = append(t.lines, Segment{way[i], way[i+1]})
-		}
-	}
 	ch.levels(f, func(_ *Series, at, mark vg.Point, _ string) {
 		t.boxes = append(t.boxes, around(vg.Point{X: mark.X, Y: mark.Y + 5}, 7, 11))
 		t.lines = append(t.lines, Segment{at, mark})
@@ -116,7 +67,7 @@ func (ch *Chart) taken(f frame) (t taken) {
 }
 
 // drawPointLabels writes the labels of points beside their markers. Each goes
-// to the first of eight places where it touches no marker, line, interval or
+// to the first of twelve places where it touches no marker, line, interval or
 // other label; one that finds no place is left out. The last point of a series
 // goes first, so that the largest size keeps its label longest.
 func (ch *Chart) drawPointLabels(c draw.Canvas, f frame) {
@@ -135,6 +86,9 @@ func (ch *Chart) drawPointLabels(c draw.Canvas, f frame) {
 			}
 			pt := s.Points[len(s.Points)-back]
 			sty := style(smallSize, TextColor(s.Color), text.XCenter, text.YCenter)
+			if s.Bold {
+				sty = bold(sty)
+			}
 			if box, ok := t.free(vg.Point{X: f.X(pt.X), Y: f.Y(pt.Y)}, sty.Width(pt.Label), sty.Font.Size, f.box); ok {
 				t.boxes = append(t.boxes, box)
 				c.FillText(sty, middle(box), pt.Label)
@@ -146,9 +100,13 @@ func (ch *Chart) drawPointLabels(c draw.Canvas, f frame) {
 // free returns a box of the given size beside at, inside bounds, that
 // meets none of the boxes and lines.
 func (t taken) free(at vg.Point, w, h vg.Length, bounds vg.Rectangle) (vg.Rectangle, bool) {
-	const gap = 6.5
-	for _, d := range [...]vg.Point{{X: 1}, {X: -1}, {Y: 1}, {Y: -1}, {X: 0.8, Y: 0.8}, {X: 0.8, Y: -0.8}, {X: -0.8, Y: 0.8}, {X: -0.8, Y: -0.8}} {
-		b := around(vg.Point{X: at.X + d.X*(gap+w/2), Y: at.Y + d.Y*(gap+h/2)}, w/2, h/2)
+	const gap = 7.5
+	for _, d := range [...]vg.Point{{X: 1}, {X: -1}, {Y: 1}, {Y: -1}, {X: 0.8, Y: 0.8}, {X: 0.8, Y: -0.8}, {X: -0.8, Y: 0.8}, {X: -0.8, Y: -0.8}, {Y: 2}, {Y: -2}, {Y: 3}, {Y: -3}} {
+		x := at.X + d.X*(gap+w/2)
+		if d.X == 0 { // above or below it may slide
+			x = max(bounds.Min.X+w/2+1, min(bounds.Max.X-w/2, x))
+		}
+		b := around(vg.Point{X: x, Y: at.Y + d.Y*(gap+h/2)}, w/2, h/2)
 		if Inside(b, bounds) && !slices.ContainsFunc(t.boxes, func(o vg.Rectangle) bool { return Meets(b, o) }) &&
 			!slices.ContainsFunc(t.lines, func(l Segment) bool { return l.Crosses(b) }) {
 			return b, true

@@ -16,6 +16,7 @@ type Series struct {
 	Color     color.NRGBA
 	Shape     int // of the marker
 	Bold      bool
+	Faint     bool // small pale marks that no line joins: only where they are matters
 	Predicted bool
 	Points    []Point // in the order in which they are joined
 	Failures  []Failure
@@ -54,7 +55,7 @@ func (s *Series) Sort() {
 func (s *Series) Stretches() [][]Point {
 	var list [][]Point
 	for i, pt := range s.Points {
-		if i > 0 && !pt.Apart && !s.Points[i-1].Apart && !s.failedBetween(s.Points[i-1].X, pt.X) {
+		if i > 0 && !s.Faint && !pt.Apart && !s.Points[i-1].Apart && !s.failedBetween(s.Points[i-1].X, pt.X) {
 			list[len(list)-1] = append(list[len(list)-1], pt)
 			continue
 		}
@@ -78,9 +79,20 @@ func drawAll(c draw.Canvas, f frame, series []Series, thin bool) {
 	}
 }
 
+// markRadius is that of a marker.
+func (s *Series) markRadius() vg.Length {
+	if s.Faint {
+		return 2.4
+	}
+	return 4
+}
+
 // drawIntervals fills the intervals round the line, or draws each as a bar where nothing
 // lies between points.
 func (s *Series) drawIntervals(c draw.Canvas, f frame, thin bool) {
+	if s.Faint {
+		return
+	}
 	pale := s.Color
 	pale.A = 0x33
 	for _, points := range s.Stretches() {
@@ -130,7 +142,7 @@ func (f frame) line(points []Point) (line []vg.Point) {
 // drawMarker draws the series' marker with a white rim, so that markers on top of each other
 // stay apart.
 func (s *Series) drawMarker(c draw.Canvas, at vg.Point, lowConfidence bool) {
-	const radius = 4
+	radius := s.markRadius()
 	m := markers[s.Shape%len(markers)]
 	part := func(col color.Color, radius vg.Length) {
 		c.SetColor(col)
@@ -139,7 +151,7 @@ func (s *Series) drawMarker(c draw.Canvas, at vg.Point, lowConfidence bool) {
 	part(White, radius+1.2)
 	part(s.Color, radius)
 	if s.Predicted || lowConfidence {
-		part(White, radius-1.6)
+		part(White, radius*0.6)
 	}
 }
 
