@@ -75,12 +75,6 @@ func (p Matmul) Sides() []Side {
 	return productSides(p.M, p.K, p.N, p.A, p.B)
 }
 
-// Factor is the dtype of what a is multiplied as.
-func (p Matmul) Factor() tile.Dtype {
-	a, _ := p.Factors()
-	return a
-}
-
 // parseMatmul reads what MatmulFamily documents.
 func parseMatmul(s string) (Asked, error) {
 	words := strings.Split(s, ":")

@@ -125,9 +125,6 @@ func (p MLP) Sides() []Side {
 	return productSides(p.Rows, p.K, p.N, p.X, p.W)
 }
 
-// Factor is the dtype of x.
-func (p MLP) Factor() tile.Dtype { return p.X }
-
 // FLOPs counts multiplications and additions of both products.
 func (p MLP) FLOPs() int64 { return 4 * int64(p.Rows) * int64(p.K) * int64(p.N) }
 

@@ -124,9 +124,6 @@ func (p Sharded) Sides() []Side {
 	return productSides(p.M, p.K, p.N, p.Dtype, p.Dtype)
 }
 
-// Factor is the dtype of a.
-func (p Sharded) Factor() tile.Dtype { return p.Dtype }
-
 // FLOPs are those of all devices.
 func (p Sharded) FLOPs() int64 { return p.Whole().FLOPs() }
 
