@@ -58,12 +58,8 @@ func makeMLP(s Sizes, a Asked) MLP {
 
 func parseMLP(text string) (Asked, error) {
 	dtypes, activation, _ := strings.Cut(text, ":")
-	x, w, two := strings.Cut(strings.ReplaceAll(dtypes, "×", "x"), "x")
-	a := Asked{Options: activation}
-	var err error
-	if a.A, err = tile.ParseDtype(x); err == nil && two {
-		a.B, err = tile.ParseDtype(w)
-	}
+	a, two, err := parseOperands(dtypes)
+	a.Options = activation
 	if err == nil {
 		a, err = completeMLP(a)
 	}

@@ -40,18 +40,7 @@ var ShardedFamily = &Family{
 	Sizes:  []Size{{Name: "m"}, {Name: "k"}, {Name: "n"}, {"devices", 4}},
 	Dtypes: []string{"float32", "bfloat16", "bfloat16:scatter"},
 	Sample: Sizes{128, 64, 256, 4},
-	Parse: func(words string) (Asked, error) {
-		dtype, way, _ := strings.Cut(words, ":")
-		a, err := ParseDtypes(dtype)
-		if err != nil {
-			return a, err
-		}
-		if a.Options = way; way == string(Gather) {
-			a.Options = ""
-		}
-		return completeSharded(a)
-	},
-	Complete: completeSharded,
+	Parse:  parseWords(completeSharded), Complete: completeSharded,
 	Make: func(s Sizes, a Asked) Problem {
 		return Sharded{M: s[0], K: s[1], N: s[2], Devices: s[3], Dtype: a.A, Way: wayOf(a)}
 	},
