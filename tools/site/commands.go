@@ -88,12 +88,9 @@ func (s *site) commandNames() []string {
 }
 
 // addCommands makes a page of each command's package comment.
-func (s *site) addCommands() error {
+func (s *site) addCommands() {
 	for _, name := range s.commandNames() {
 		text, _ := s.packageDoc("cmd/" + name)
-		if text == "" {
-			return fmt.Errorf("cmd/%s has no package comment", name)
-		}
 		p := &page{source: "cmd/" + name, output: "commands/" + name + ".html", title: name, anchors: map[string]bool{}}
 		s.put(p)
 		body := docHTML(text, 2)
@@ -104,7 +101,6 @@ func (s *site) addCommands() error {
 		p.sections = docSections(text)
 		p.body = template.HTML("<h1>" + html.EscapeString(name) + "</h1>\n" + body)
 	}
-	return nil
 }
 
 var docHeading = regexp.MustCompile(`<h2 id="([^"]*)">(.*?)</h2>`)
@@ -129,6 +125,9 @@ func docSections(text string) []section {
 func (s *site) addHelp(c *commands) {
 	for name, help := range c.help {
 		p := s.bySource["cmd/"+name]
+		if text, _ := s.packageDoc("cmd/" + name); saysAll(text, help) {
+			continue
+		}
 		p.contents = append(p.contents, heading{2, "help", "--help"})
 		p.anchors["help"] = true
 		p.sections = append(p.sections, section{id: "help", title: "--help", text: strings.Join(strings.Fields(help), " ")})
@@ -139,6 +138,18 @@ func (s *site) addHelp(c *commands) {
 			p.body = template.HTML(s.linkPages(p, string(p.body)))
 		}
 	}
+}
+
+// saysAll reports whether a package comment has every line of what --help prints.
+func saysAll(text, help string) bool {
+	squeeze := func(s string) string { return strings.Join(strings.Fields(s), " ") }
+	text = squeeze(text)
+	for line := range strings.Lines(help) {
+		if !strings.Contains(text, squeeze(line)) {
+			return false
+		}
+	}
+	return true
 }
 
 var pageName = regexp.MustCompile(`\b(docs|results|workshop|kernels)/[\w/-]+\.md\b`)

@@ -91,9 +91,7 @@ func (s *site) build(ctx context.Context, whole bool) error {
 	if s.bySource["README.md"] == nil {
 		return errors.New("the repository has no README.md")
 	}
-	if err := s.addCommands(); err != nil {
-		return err
-	}
+	s.addCommands()
 	for len(s.queue) > 0 {
 		p := s.queue[0]
 		s.queue = s.queue[1:]

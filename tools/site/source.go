@@ -185,8 +185,32 @@ func docHTML(text string, level int) string {
 	printer := comment.Printer{HeadingLevel: level,
 		HeadingID:  func(h *comment.Heading) string { return slug(textOf(h.Text)) },
 		DocLinkURL: func(*comment.DocLink) string { return "" }}
-	return strings.NewReplacer("<pre>", "<pre><code>", "</pre>", "</code></pre>").Replace(string(printer.HTML(p.Parse(text))))
+	body := preOf.ReplaceAllStringFunc(string(printer.HTML(p.Parse(text))), func(pre string) string {
+		code := html.UnescapeString(preOf.FindStringSubmatch(pre)[1])
+		if first, _, _ := strings.Cut(code, "\n"); optionLine.MatchString("  " + first) {
+			return helpHTML("  " + strings.ReplaceAll(strings.TrimRight(code, "\n"), "\n", "\n  "))
+		}
+		language := ""
+		if shell.MatchString(code) {
+			language = "sh"
+		}
+		return fmt.Sprintf("<pre%s><code>%s</code></pre>", runnable(language), colour(language, code))
+	})
+	var out strings.Builder
+	at := 0
+	for _, code := range append(codeOf.FindAllStringIndex(body, -1), []int{len(body), len(body)}) {
+		out.WriteString(flagWord.ReplaceAllString(body[at:code[0]], `$1<code class="flag">$2</code>`))
+		out.WriteString(body[code[0]:code[1]])
+		at = code[1]
+	}
+	return out.String()
 }
+
+var (
+	preOf    = regexp.MustCompile(`(?s)<pre>(.*?)</pre>`)
+	codeOf   = regexp.MustCompile(`(?s)<(pre|code|h\d).*?</(pre|code|h\d)>`)
+	flagWord = regexp.MustCompile(`(^|[\s(>])(--[a-z][\w-]*)`)
+)
 
 func textOf(pieces []comment.Text) string {
 	var out strings.Builder
