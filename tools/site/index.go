@@ -34,6 +34,9 @@ func (s *site) readIndex() {
 		s.nav = s.readGroups(source, listed)
 	}
 	s.nav = slices.Insert(s.nav, 0, group{title: "Start", entries: []entry{{page: s.bySource["README.md"], title: "matladder"}}})
+	if p := s.bySource[index]; p != nil {
+		s.nav[0].entries = append(s.nav[0].entries, entry{page: p, title: "All pages"})
+	}
 	if live := s.byOutput[livePage]; live != nil && listed[live] == 0 {
 		s.nav[0].entries = append(s.nav[0].entries, entry{page: live, title: live.title})
 	}

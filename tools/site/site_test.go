@@ -151,7 +151,7 @@ func TestNavigation(t *testing.T) {
 		return out.String()
 	}
 	s := buildSmall(t, nil, "")
-	if have, want := show(s), "Start: matladder\nHow-to: Page Inner(inner)\nReference: v1 run\n"; have != want {
+	if have, want := show(s), "Start: matladder All pages\nHow-to: Page Inner(inner)\nReference: v1 run\n"; have != want {
 		t.Errorf("have\n%swant\n%s", have, want)
 	}
 	if have := s.nav[1].entries[0].about; have != "half a line" {

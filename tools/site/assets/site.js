@@ -23,9 +23,11 @@ paint();
 function menu(open) {
   root.classList.toggle("menu", open);
   $("menu").setAttribute("aria-expanded", open);
+  const here = document.querySelector("#pages [aria-current]"), pages = $("pages");
+  if (here) pages.scrollTop += here.getBoundingClientRect().top - pages.getBoundingClientRect().top - pages.clientHeight / 2;
 }
+menu(false);
 $("menu").onclick = () => menu(!root.classList.contains("menu"));
-document.querySelector("#pages [aria-current]")?.scrollIntoView({ block: "nearest" });
 
 // Headings have a link to themselves, commands a button, and what scrolls can be reached by keys.
 for (const h of document.querySelectorAll("article :is(h2, h3, h4)[id]")) {
