@@ -45,15 +45,16 @@
 //   - accuracy: error against rate, a point for each quantization of one shape: the
 //     shape measured in most ways. Quantized products are compared with float64 on
 //     the operands before they were quantized.
-//   - scaling: products on a mesh of devices (bench --mesh): TFLOP/s and % of peak of
-//     all devices by how many they are, a line for each way to spread the product;
+//   - scaling: products on a mesh of devices (bench --mesh): % of the peak of all
+//     devices by how many they are, a line for each way to spread the product;
 //     strong scaling beside weak. docs/scaling.md reads one.
 //   - work: the rate of what is asked beside that of all that the kernels compute for
 //     it, by size: attention that computes scores which causality or a window then
-//     hides does more than is asked. A row of panels for each way of asking.
+//     hides does more than is asked. A row of panels for each way of asking that
+//     differs.
 //   - layers: of a sweep of layers of models (bench --config transformer), where the
 //     time of each layer goes: a bar for each part at its fastest kernel, with what its
-//     roof would take filled. docs/transformer.md reads one.
+//     roof would take filled, two layers a picture. docs/transformer.md reads one.
 //
 // Some examples:
 //

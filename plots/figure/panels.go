@@ -22,9 +22,6 @@ type Panel struct {
 	Mark   float64    // a line right across, 0 for none
 	Band   [2]float64 // across the panel, both 0 for none
 	Words  string     // of Band, in the key
-
-	Guide      []Point // a line to hold the series against; nil for none
-	GuideWords string  // of Guide, in the key
 }
 
 const (
@@ -63,9 +60,6 @@ func (p *Panels) key() key {
 			}
 			if panel.Band[1] > 0 {
 				add(&behind, keyEntry{panel.Words, SoftInk, boxSign(gridLine, Solid)})
-			}
-			if panel.Guide != nil {
-				add(&behind, keyEntry{panel.GuideWords, SoftInk, lineSign(guideStyle)})
 			}
 		}
 	}
@@ -149,9 +143,6 @@ func (p *Panel) draw(c draw.Canvas, f frame) {
 	}
 	if p.Mark > f.y.Min && p.Mark <= f.y.Max {
 		c.StrokeLine2(guideStyle, f.box.Min.X, f.Y(p.Mark), f.box.Max.X, f.Y(p.Mark))
-	}
-	if len(p.Guide) > 1 {
-		c.StrokeLines(guideStyle, f.line(p.Guide))
 	}
 	sty, at := style(smallSize, SoftInk, text.XCenter, text.YCenter), middle(f.box)
 	for _, line := range wrap(p.Note, sty, (f.box.Max.X-f.box.Min.X)*0.8) {
