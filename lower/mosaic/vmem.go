@@ -47,9 +47,9 @@ func (t Target) checkVMEM(p *tile.Program, limit int64, ahead string) error {
 	m := memoryOf(p, ahead)
 	switch {
 	case m.Least > t.VMEMBytes:
-		return &TooBigError{p.Name, t.Name, m.Least, t.VMEMBytes}
+		return t.tooBig(p, m.Least, t.VMEMBytes)
 	case m.Footprint > limit && !t.mayKeep(p):
-		return &TooBigError{p.Name, t.Name, m.Footprint, limit}
+		return t.tooBig(p, m.Footprint, limit)
 	}
 	return nil
 }

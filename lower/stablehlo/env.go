@@ -25,7 +25,7 @@ func (e env) ID(a *tile.Axis) value { return e.ids[slices.Index(e.axes, a)] }
 func (e env) block(r *tile.Ref) value   { return e.blocks[slices.Index(e.refs, r)] }
 func (e env) start(r *tile.Ref) []value { return e.starts[slices.Index(e.refs, r)] }
 func (e env) set(r *tile.Ref, v value)  { e.blocks[slices.Index(e.refs, r)] = v }
-func (e env) of(rs []*tile.Ref) []value { return each(rs, e.block) }
+func (e env) of(rs []*tile.Ref) []value { return mlir.Each(rs, e.block) }
 
 // all lists every value, each with a name that says what it is.
 func (e env) all() (hs []string, vs []value) {
@@ -61,12 +61,4 @@ func (e env) with(vs []value) env {
 func (e env) along(a *tile.Axis, id value) env {
 	e.axes, e.ids = append(slices.Clone(e.axes), a), append(slices.Clone(e.ids), id)
 	return e
-}
-
-func each[T, U any](xs []T, f func(T) U) []U {
-	ys := make([]U, len(xs))
-	for i, x := range xs {
-		ys[i] = f(x)
-	}
-	return ys
 }

@@ -58,7 +58,7 @@ func (g *grid) run(args []value) []value {
 	if steps := int(g.program.Steps()); steps == 1 {
 		arrays = g.step(g.Int(0), arrays)
 	} else {
-		hints := append([]string{"step"}, each(refs, func(r *tile.Ref) string { return mlir.Symbol(r.Name) })...)
+		hints := append([]string{"step"}, mlir.Each(refs, func(r *tile.Ref) string { return mlir.Symbol(r.Name) })...)
 		arrays = g.while(hints, append([]value{g.Int(0)}, arrays...), func(v []value) value {
 			return g.compare("LT", v[0], g.Int(steps))
 		}, func(v []value) []value {

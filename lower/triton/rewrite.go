@@ -3,6 +3,7 @@ package triton
 import (
 	"slices"
 
+	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -44,16 +45,16 @@ func (w *rewriter) cond(c tile.Cond) tile.Cond {
 	case tile.TestCond:
 		return tile.TestCond{Op: c.Op, X: w.index(c.X), Y: w.index(c.Y)}
 	case tile.AllCond:
-		return tile.AllCond(each(c, w.cond))
+		return tile.AllCond(mlir.Each(c, w.cond))
 	case tile.AnyCond:
-		return tile.AnyCond(each(c, w.cond))
+		return tile.AnyCond(mlir.Each(c, w.cond))
 	case tile.NotCond:
 		return tile.NotCond{Cond: w.cond(c.Cond)}
 	}
 	return c
 }
 
-func (w *rewriter) body(body []*tile.Stmt) []*tile.Stmt { return each(body, w.stmt) }
+func (w *rewriter) body(body []*tile.Stmt) []*tile.Stmt { return mlir.Each(body, w.stmt) }
 
 func (w *rewriter) stmt(s *tile.Stmt) *tile.Stmt {
 	c := *s
@@ -72,7 +73,7 @@ func (w *rewriter) expr(e *tile.Expr) *tile.Expr {
 		return to
 	}
 	c := *e
-	c.Args = each(e.Args, w.expr)
+	c.Args = mlir.Each(e.Args, w.expr)
 	if e.Ref != nil {
 		c.Ref = w.ref(e.Ref)
 	}
@@ -100,16 +101,4 @@ func (w *rewriter) expr(e *tile.Expr) *tile.Expr {
 	}
 	w.exprs[e] = to
 	return to
-}
-
-// indices are an index map with other axes.
-func (w *rewriter) indices(xs []tile.IndexExpr) []tile.IndexExpr { return each(xs, w.index) }
-
-// each is what f makes of each of some things.
-func each[T any](xs []T, f func(T) T) []T {
-	out := make([]T, len(xs))
-	for i, x := range xs {
-		out[i] = f(x)
-	}
-	return out
 }
