@@ -79,7 +79,7 @@ backend/cpu/internal/plan: backend tile backend/cpu/internal/gemm backend/cpu/in
 backend/cpu/internal/epilogue: backend/cpu/internal/plan tile
 backend/cpu/internal/passes: backend/cpu/internal/epilogue backend/cpu/internal/plan backend/cpu/internal/widen tile model/blocking
 backend/cpu/internal/exec: backend/internal/stage backend/cpu/internal/evict backend/cpu/internal/plan backend tile backend/timeline golang.org/x/sys/unix
-backend/cpu: backend/cpu/internal/timing backend/timeline backend check machine internal/cgroup internal/files tile problem golang.org/x/sys/cpu backend/cpu/internal/exec backend/cpu/internal/passes
+backend/cpu: backend/cpu/internal/timing backend/timeline backend check machine internal/cgroup internal/known internal/files tile problem golang.org/x/sys/cpu backend/cpu/internal/exec backend/cpu/internal/passes
 backend/registry: internal/known backend machine
 backend/cpu/cputest: backend/cpu machine plugins tile
 backend/registry/registrytest: backend backend/cpu backend/registry internal/subprocesstest
