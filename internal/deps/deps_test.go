@@ -135,8 +135,9 @@ internal/deadline:
 internal/bfloat16:
 internal/cgroup:
 internal/child: internal/childlog
+cmd/matladder: backend/registry/builtin internal/cli internal/known plugins/probe cmd/internal/bench cmd/internal/compare cmd/internal/inspect cmd/internal/mesh cmd/internal/peers cmd/internal/plot cmd/internal/plugin cmd/internal/tune cmd/internal/workshop
 cmd/internal/deviceflag: backend/registry/builtin backend/registry internal/cli github.com/spf13/pflag
-cmd/internal/sweepflag: internal/known harness internal/cli internal/files results github.com/spf13/pflag
+cmd/internal/sweepflag: configs internal/known harness internal/cli internal/files kernels problem results tile github.com/spf13/pflag
 internal/golden: github.com/google/go-cmp/cmp
 internal/known:
 internal/childlog:

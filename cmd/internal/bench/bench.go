@@ -22,14 +22,14 @@ import (
 
 // bench does what the flags say.
 func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	f, err := parseFlags(args, stdout)
+	f, err := parseFlags(args)
 	if err != nil {
 		return err
 	}
 	if f.where.Asked() {
 		return f.where.Help(stdout)
 	}
-	if f, err = f.recall(args, stdout); err != nil {
+	if f, err = f.recall(args); err != nil {
 		return err
 	}
 	config, err := f.sweep()

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -13,7 +12,6 @@ import (
 	"matladder/check"
 	"matladder/cmd/internal/deviceflag"
 	"matladder/cmd/internal/sweepflag"
-	"matladder/configs"
 	"matladder/internal/cli"
 
 	"github.com/spf13/pflag"
@@ -38,41 +36,65 @@ type flags struct {
 	record   sweepflag.Record  // of this sweep, once it was read
 }
 
-// parseFlags reads args. Help, if asked for, goes to stdout and is the error
-// pflag.ErrHelp.
-func parseFlags(args []string, stdout io.Writer) (*flags, error) {
+const manual = `Bench measures kernels, or predicts them for a TPU or GPU, and writes a CSV file.
+
+SYNOPSIS
+  go run ./cmd/bench [flags]
+  matladder bench [flags]
+
+EXAMPLES
+  Two kernels at one size, in a few seconds. Without flags it measures the sweep quick: five
+  kernels and XLA, in about a minute.
+
+    $ go run ./cmd/bench --kernel 3,5 --sizes 512 --dtype float32
+    float32 · cpu_amd_epyc · measured · cpu · avx512 · 2 threads · uniform inputs
+      kernel    blocks       size   median       ±  GFLOP/s  % of peak      over  err/bound  rel_err  status
+      v3_block  128×128×128   512  1.26 ms  ±0.5 %      214       90.4                0.011  2.1e-07  ok
+      v5_quant  256×512×256   512  1.20 ms  ±0.4 %      224       94.6  1.05× v3      0.034    4e-07  ok
+    out/20261120-101500.csv: 60 rows
+
+  Predictions for two TPUs, none of which is needed, and an interrupted sweep that goes on:
+
+    $ go run ./cmd/bench --topology v5e,v6e
+    $ go run ./cmd/bench --resume --out out/20261120-101500.csv
+`
+
+// parseFlags reads args.
+func parseFlags(args []string) (*flags, error) {
 	f := &flags{set: cli.NewFlags("bench")}
 	s := f.set
-	s.String("config", "quick", "sweep to measure: a `NAME` that comes with bench ("+strings.Join(configs.Names(), ", ")+") or the path of a .yaml file")
-	s.String("family", "", "problem `FAMILY` to measure in place of the sweep's, with --sizes: "+strings.Join(sweepflag.Families(), ", "))
-	s.String("kernel", "", "`KERNELS` by number or name, joined by commas; 0 is the baseline")
-	s.String("dtype", "", "`DTYPES` of operand a, joined by commas; or operands such as int8:per_channel+token, bfloat16xint4:per_block128:bias+gelu")
-	s.String("sizes", "", "`SIZES` joined by commas: squares (512), m×k×n (512x1024x2048), or by name (m=512:k=1024:n=2048)")
-	s.String("blocks", "", "`BLOCKS` of v4 and v5, joined by commas: bm×bk×bn (512x1024x1024), or all")
-	s.StringVar(&f.tuned, "tuned", "", "table of tuned blocks `FILE`, or none; the machine's own if not given")
+	sweepflag.Define(s, "quick", "family", "kernel", "dtype", "sizes", "blocks", "precision")
+	s.StringVar(&f.tuned, "tuned", "", "table of tuned blocks `FILE`, or none; this machine's own if not given")
 	s.String("mesh", "", "spread products over the devices of a `MESH`, such as data=16,model=16: kernel 0 alone, in the ways of the sweep")
-	s.String("precision", "", "`PRECISIONS` of float32 products: default, highest or both")
-	f.where = deviceflag.Define(s, 0)
-	f.where.DefineAssume(s)
-	s.StringArrayVar(&f.with, "with", nil, "measure a `FUNCTION` of a shared library or a Python file beside the kernels: FILE:SYMBOL, or NAME=FILE:SYMBOL:OPERANDS; may be repeated")
+	s.StringArrayVar(&f.with, "with", nil, "`FUNCTION` of yours to measure beside the kernels: FILE:SYMBOL or NAME=FILE:SYMBOL:OPERANDS of a shared library or Python file, or a StableHLO file; may be repeated")
 	s.StringVar(&f.interpreter, "python", "", "`PYTHON` that runs Python files of --with; if not given, "+process.PythonVariable+" of the environment, an active virtual environment's, or python3")
-	s.BoolVar(&f.predict, "predict", false, "predict instead of measuring, with --topology")
-	s.StringVar(&f.out, "out", "", "results `FILE`; out/<run>.csv if not given")
-	s.BoolVar(&f.resume, "resume", false, "go on with the results file --out; without other flags, with its own sweep")
-	s.BoolVar(&f.list, "list", false, "print the points and stop")
-	s.BoolVar(&f.dryRun, "dry-run", false, "count points, memory and time, and stop")
-	s.BoolVar(&f.machine, "machine", false, "print what is known of the machine, measured or published, and stop")
-	s.BoolVar(&f.probe, "probe", false, "measure the machine's peaks and bandwidth again")
-	s.DurationVar(&f.budget, "time-budget", 0, "wall `TIME` of the whole execution, such as 60s; 0 for no limit")
-	s.Int64("seed", 0, "`SEED` of inputs and orders")
+	cli.Group(s, "WHAT TO MEASURE")
+	f.where = deviceflag.Define(s, 0)
+	s.BoolVar(&f.predict, "predict", false, "predict instead of measuring; --topology implies it")
+	f.where.DefineAssume(s)
 	s.IntVar(&f.threads, "threads", 0, "`THREADS` of the CPU; 0 for one a core")
 	s.Bool("pin", false, "bind the threads of kernels to cores (Linux, backend "+builtin.CPU+")")
-	s.String("cache", "", "`CACHE` that launches find: warm, or cold, with nothing of their operands in it (backend "+builtin.CPU+")")
-	s.BoolVar(&f.counters, "counters", false, "count cycles, instructions and misses of caches and TLB of each repetition, where the machine lets it (Linux)")
-	s.StringVar(&f.columns, "table-columns", "", "`COLUMNS` that the table at the end has besides: "+strings.Join(stats.TableColumns, ", "))
-	s.StringVar(&f.trace, "trace", "", "write what each thread does when in one launch of each kernel to `FILE`, for ui.perfetto.dev")
-	s.StringVar(&f.fault, "fault", "", "damage each output with `FAULT` ("+strings.Join(check.Faults(), ", ")+") to see it reported")
-	if err := cli.ParseOrHelp(s, args, stdout, "Bench measures the ladder of matmul kernels and writes what it finds as CSV.\n\nusage: bench [flags]"); err != nil {
+	cli.Group(s, "WHERE")
+	s.DurationVar(&f.budget, "time-budget", 0, "wall `TIME` of the whole execution, such as 60s; 0 for no limit")
+	s.Int64("seed", 0, "`SEED` of inputs and orders")
+	s.String("cache", "", "`CACHE` that a launch finds: warm, or cold with none of its operands (backend "+builtin.CPU+")")
+	cli.Offer(s, "cache", []string{"warm", "cold"})
+	s.BoolVar(&f.counters, "counters", false, "count cycles, instructions, cache and TLB misses of each repetition, where the machine allows it (Linux)")
+	s.StringVar(&f.fault, "fault", "", "damage each output on purpose, to see `FAULT` reported")
+	cli.Known(s, "fault", check.Faults())
+	s.BoolVar(&f.probe, "probe", false, "measure the machine's peaks and bandwidth again")
+	cli.Group(s, "HOW TO MEASURE")
+	s.StringVar(&f.out, "out", "", "results `FILE`; out/<run>.csv if not given")
+	s.BoolVar(&f.resume, "resume", false, "resume the sweep of the results file --out; no other flags are needed")
+	s.StringVar(&f.columns, "table-columns", "", "more `COLUMNS` of the table at the end")
+	cli.Known(s, "table-columns", stats.TableColumns)
+	s.StringVar(&f.trace, "trace", "", "write what each thread does in one launch of each kernel to `FILE`, for ui.perfetto.dev")
+	cli.Group(s, "RESULTS")
+	s.BoolVar(&f.list, "list", false, "print the points")
+	s.BoolVar(&f.dryRun, "dry-run", false, "print how many points there are, and the memory and time that they take")
+	s.BoolVar(&f.machine, "machine", false, "print what is known of the machine, measured or published")
+	cli.Group(s, "WITHOUT MEASURING")
+	if err := cli.Parse(s, args, manual); err != nil {
 		return nil, err
 	}
 	return f, f.check()

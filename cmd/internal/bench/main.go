@@ -11,5 +11,5 @@ import (
 
 // Run is the program: results go to stdout, progress and errors to stderr.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return cli.End("bench", sweepflag.Mistake(bench(ctx, args, stdout, stderr)), "", stderr)
+	return cli.End("bench", sweepflag.Mistake(bench(ctx, args, stdout, stderr)), "", stdout, stderr)
 }

@@ -302,11 +302,3 @@ func TestDryRun(t *testing.T) {
 		}
 	}
 }
-
-func TestHelp(t *testing.T) {
-	var stdout, stderr bytes.Buffer
-	if code := Run(context.Background(), []string{"--help"}, &stdout, &stderr); code != cli.OK || stderr.Len() > 0 {
-		t.Errorf("exit %d: %s", code, stderr.String())
-	}
-	golden.Assert(t, "testdata/help.golden", stdout.Bytes())
-}

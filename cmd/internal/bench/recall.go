@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"io"
 	"slices"
 
 	"matladder/cmd/internal/sweepflag"
@@ -17,7 +16,7 @@ var ofExecution = []string{"out", "resume", "list", "dry-run", "table-columns", 
 // recall returns the flags that f.resume goes on with: if none but those of an
 // execution and its time budget were given, the ones that the results file was begun
 // with, and its sweep.
-func (f *flags) recall(args []string, stdout io.Writer) (*flags, error) {
+func (f *flags) recall(args []string) (*flags, error) {
 	own := true
 	f.set.Visit(func(flag *pflag.Flag) {
 		own = own && (slices.Contains(ofExecution, flag.Name) || flag.Name == "time-budget")
@@ -32,7 +31,7 @@ func (f *flags) recall(args []string, stdout io.Writer) (*flags, error) {
 	if !ok {
 		return f, nil
 	}
-	g, err := parseFlags(slices.Concat(r.Args, args), stdout)
+	g, err := parseFlags(slices.Concat(r.Args, args))
 	if err != nil {
 		return nil, err
 	}

@@ -30,10 +30,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 			err = o.compare(ctx, stdout, warn)
 		}
 	}
-	if errors.Is(err, pflag.ErrHelp) {
-		fmt.Fprint(stdout, o.usage)
-	}
-	return cli.End("compare", err, "interrupted", stderr)
+	return cli.End("compare", err, "interrupted", stdout, stderr)
 }
 
 // options is what the command line asks for, checked.
@@ -41,12 +38,11 @@ type options struct {
 	old, new []string // files, or with --ab one command line each
 	dtypes   []string
 	kernels  []string
-	format   string
+	as       string
 	best     bool
 	across   bool
 	band     float64
 	limit    float64 // of --fail-on-slower; negative without
-	usage    string
 
 	ab         bool
 	pairs      int
@@ -57,27 +53,53 @@ type options struct {
 	sweep      []string // flags of bench for both programs
 }
 
+const manual = `Compare says which points of a build are faster or slower than those of another.
+
+SYNOPSIS
+  go run ./cmd/compare [flags] OLD.csv NEW.csv
+  go run ./cmd/compare [flags] OLD.csv... -- NEW.csv...
+  go run ./cmd/compare --ab [flags] OLD NEW [-- BENCHFLAGS...]
+  matladder compare ...
+
+EXAMPLES
+  Two results files; several of each side; two programs in turns, which is the way to tell
+  small differences on a busy machine:
+
+    $ go run ./cmd/compare old.csv new.csv
+    $ go run ./cmd/compare old.csv old2.csv -- new.csv new2.csv
+    $ go run ./cmd/compare --ab ../old/bench ./bench -- --kernel 4 --sizes 512,1024
+
+VERDICTS OF A POINT
+  FASTER, SLOWER  a difference; of all such verdicts one in a hundred may be false
+  SAME            the difference is shown to lie within --band
+  UNSURE          the samples do not tell
+  SHARED          XLA under one plugin on both sides, so that what differs is the machine
+  LOST, NEW OK    the point was ok and is not any more, or the other way round
+`
+
 func parse(args []string) (*options, error) {
 	o := &options{limit: -1}
 	var band, limit string
 	f := cli.NewFlags("compare")
-	f.StringVar(&limit, "fail-on-slower", "", "exit with 1 if a point takes more than `PERCENT` longer, or is lost")
-	f.StringVar(&band, "band", "2%", "a change of the time up to `PERCENT` does not matter")
+	f.StringSliceVar(&o.dtypes, "dtype", nil, "only these `DTYPES` of operand A")
+	f.StringSliceVar(&o.kernels, "kernel", nil, "only these `KERNELS`, by number or name; 0 is the baseline")
 	f.BoolVar(&o.best, "best", false, "compare each kernel's fastest blocks, whichever they are")
 	f.BoolVar(&o.across, "across", false, "compare different machines or methods all the same")
-	f.StringSliceVar(&o.dtypes, "dtype", nil, "only these `dtypes` of operand a")
-	f.StringSliceVar(&o.kernels, "kernel", nil, "only these `kernels`, by number or name; 0 is the baseline")
-	f.StringVar(&o.format, "format", "text", "`format` of the table: "+strings.Join(stats.ComparisonFormats, ", "))
+	cli.Group(f, "WHAT TO COMPARE")
+	f.StringVar(&o.as, "as", "text", "`VIEW` of the table")
+	cli.Known(f, "as", stats.ComparisonFormats)
+	cli.Alias(f, "format", "as")
+	f.StringVar(&band, "band", "2%", "a change of the time up to `PERCENT` does not matter")
+	f.StringVar(&limit, "fail-on-slower", "", "exit with 1 if a point takes more than `PERCENT` longer, or is lost")
+	cli.Group(f, "VERDICTS")
 	f.BoolVar(&o.ab, "ab", false, "run two programs in turns and compare them")
-	f.IntVar(&o.pairs, "pairs", 20, "with --ab, so many `TURNS` of each at least")
-	f.IntVar(&o.mostPairs, "most-pairs", 0, "with --ab, so many `TURNS` of each at most, as long as some point is UNSURE; by default four times as many as at least")
-	f.DurationVar(&o.turnBudget, "turn", time.Second, "with --ab, about how long a turn takes, the `TIME` budget of bench")
-	f.StringVar(&o.keep, "keep", "", "with --ab, keep the files of turns in `DIR`")
-	f.Uint64Var(&o.seed, "seed", 1, "with --ab, `SEED` of the lots")
-	o.usage = "Usage: go run ./cmd/compare [flags] OLD.csv NEW.csv\n       go run ./cmd/compare [flags] OLD.csv... -- NEW.csv...\n" +
-		"       go run ./cmd/compare --ab [flags] OLD NEW [-- BENCHFLAGS...]\n\n" +
-		"Holds one build's results against another's. The manual: go doc ./cmd/compare\n\n" + f.FlagUsages()
-	if err := cli.Parse(f, args); err != nil {
+	f.IntVar(&o.pairs, "pairs", 20, "at least `N` turns of each")
+	f.IntVar(&o.mostPairs, "most-pairs", 0, "at most `N` turns of each, as long as a point is UNSURE; four times as many as at least if not given")
+	f.DurationVar(&o.turnBudget, "turn", time.Second, "about how long a turn takes, the `TIME` budget of bench")
+	f.StringVar(&o.keep, "keep", "", "keep the results files of turns in `DIR`")
+	f.Uint64Var(&o.seed, "seed", 1, "`SEED` of the draw of who is first")
+	cli.Group(f, "TWO PROGRAMS IN TURNS")
+	if err := cli.Parse(f, args, manual); err != nil {
 		return o, err
 	}
 	place := o.placeFiles
@@ -87,8 +109,8 @@ func parse(args []string) (*options, error) {
 	if err := place(f); err != nil {
 		return o, err
 	}
-	if !slices.Contains(stats.ComparisonFormats, o.format) {
-		return o, cli.Usagef("--format: unknown %q, known are %s", o.format, strings.Join(stats.ComparisonFormats, ", "))
+	if !slices.Contains(stats.ComparisonFormats, o.as) {
+		return o, cli.Usagef("--as: unknown %q, known are %s", o.as, strings.Join(stats.ComparisonFormats, ", "))
 	}
 	var err error
 	if o.band, err = percent(band); err != nil {
@@ -202,7 +224,7 @@ func (o *options) write(stdout io.Writer, warn func(error), list []stats.Compari
 		return fmt.Errorf("%s and %s share no point that ran (%d points only in the first, %d only in the second)",
 			sideName(o.old), sideName(o.new), len(onlyOld), len(onlyNew))
 	}
-	if err := stats.WriteComparisons(stdout, o.format, list); err != nil {
+	if err := stats.WriteComparisons(stdout, o.as, list); err != nil {
 		return err
 	}
 	if n := len(onlyOld); n > 0 {

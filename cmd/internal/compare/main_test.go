@@ -135,7 +135,7 @@ func TestRun_Status(t *testing.T) {
 	if code := Run(ctx, []string{"old.csv", "new.csv"}, &stdout, &stderr); code != cli.Interrupted || stdout.Len() > 0 || stderr.String() != "compare: interrupted\n" {
 		t.Errorf("interrupted: exit %d\n%s%s", code, &stdout, &stderr)
 	}
-	if code, stdout, _ := compare("--help"); code != cli.OK || !strings.HasPrefix(stdout, "Usage: go run ./cmd/compare") {
+	if code, stdout, _ := compare("--help"); code != cli.OK || !strings.HasPrefix(stdout, "Compare says which points") {
 		t.Errorf("--help: exit %d: %s", code, stdout)
 	}
 }

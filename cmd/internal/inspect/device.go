@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,11 +17,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// findDevice takes the device that flags name: a chip from the table, by --chip or
-// --topology, or this machine's, by --backend, which --as plan and asm take to be the CPU if it
+// findDevice takes the device that flags name: a chip, by --topology (v5e if nothing is
+// named), or this machine's, by --backend, which --as plan and asm take to be the CPU if it
 // is not given. That backend stays open in o.open until close.
-func (o *options) findDevice(f *pflag.FlagSet, chip string) error {
-	hand := o.as == "plan" || o.as == "asm" || o.as == "timeline" && o.where.Topology == "" && !f.Changed("chip")
+func (o *options) findDevice(f *pflag.FlagSet) error {
+	hand := o.as == "plan" || o.as == "asm" || o.as == "timeline" && o.where.Topology == ""
 	switch {
 	case f.Changed("threads") && !hand:
 		return errors.New("--threads is for --as plan and asm, and for --as timeline of this machine")
@@ -28,18 +29,20 @@ func (o *options) findDevice(f *pflag.FlagSet, chip string) error {
 		return errors.New("--param is for --as plan and asm, and for --as timeline of this machine")
 	case o.threads < 0:
 		return fmt.Errorf("--threads %d is negative", o.threads)
-	case (o.as == "plan" || o.as == "asm") && (f.Changed("chip") || o.where.Topology != ""):
-		return fmt.Errorf("--as %s is about a device at hand: leave --chip and --topology out", o.as)
-	case o.where.Backend != "" && f.Changed("chip"):
-		return errors.New("--backend names the device: leave --chip out")
+	case (o.as == "plan" || o.as == "asm") && o.where.Topology != "":
+		return fmt.Errorf("--as %s is about a device at hand: leave --topology out", o.as)
+	}
+	if !hand && o.where.Backend == "" {
+		return o.findChip()
 	}
 	entry, err := o.where.Entry()
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if !hand && o.where.Backend == "" || entry.Chips != nil { // nothing to open
-		o.topology = o.where.Topology
-		return o.findChip(chip, f.Changed("chip"))
+	case entry.Chips != nil: // nothing to open
+		return o.findChip()
+	case o.where.Topology != "":
+		return errors.New("--backend names the device: leave --topology out")
 	}
 	if o.open, err = o.where.Open(context.Background(), registry.Request{Threads: o.threads, Probe: o.as == "counts"}); err != nil {
 		return err
@@ -54,25 +57,19 @@ func (o *options) findDevice(f *pflag.FlagSet, chip string) error {
 	return nil
 }
 
-// findChip takes the device that --topology names, or else --chip, from which the topology
-// follows. given says whether --chip was.
-func (o *options) findChip(chip string, given bool) (err error) {
-	if o.topology == "" {
-		if o.device, err = machine.Find(chip); err != nil {
-			return fmt.Errorf("--chip: %w", err)
-		}
-		o.topology = strings.TrimPrefix(o.device.Key, machine.TPU+"_")
-		if _, err := aot.FindTopology(o.topology); (o.as == "schedule" || o.as == "table" || o.as == "timeline") && err != nil {
-			return fmt.Errorf("--as "+o.as+" needs a TPU, and --chip %s is none that libtpu compiles for: %w", chip, err)
-		}
-		return nil
-	}
-	if given {
-		return errors.New("--topology names the chip: leave --chip out")
-	}
+// findChip takes the chip that --topology names, v5e if it names none: one that is compiled
+// for, or where nothing is compiled any that package machine knows.
+func (o *options) findChip() (err error) {
+	o.topology = cmp.Or(o.where.Topology, "v5e")
 	t, err := aot.FindTopology(o.topology)
-	if err == nil {
+	switch {
+	case err == nil:
 		o.device, err = t.Device()
+	case o.as == "schedule" || o.as == "table" || o.as == "timeline":
+	default:
+		if o.device, err = machine.Find(o.topology); err == nil {
+			o.topology = strings.TrimPrefix(o.device.Key, machine.TPU+"_")
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("--topology: %w", err)

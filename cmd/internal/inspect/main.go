@@ -3,13 +3,9 @@ package inspect
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 
 	"matladder/internal/cli"
-
-	"github.com/spf13/pflag"
 )
 
 // Run is the program: what was asked for goes to stdout, mistakes to stderr.
@@ -19,11 +15,8 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	switch {
 	case err == nil && o.where.Asked():
 		return cli.Status(o.where.Help(stdout))
-	case errors.Is(err, pflag.ErrHelp):
-		fmt.Fprint(stdout, o.usage)
-		return cli.OK
 	case err != nil:
-		return cli.End("inspect", &cli.UsageError{Err: err}, "interrupted", stderr)
+		return cli.End("inspect", cli.Input("", err), "interrupted", stdout, stderr)
 	}
-	return cli.End("inspect", o.show(ctx, stdout), "interrupted", stderr)
+	return cli.End("inspect", o.show(ctx, stdout), "interrupted", stdout, stderr)
 }

@@ -14,6 +14,7 @@ import (
 	"matladder/cmd/internal/deviceflag"
 	"matladder/harness"
 	"matladder/internal/cli"
+	"matladder/internal/known"
 	"matladder/kernels"
 	"matladder/machine"
 	"matladder/model"
@@ -62,7 +63,6 @@ type options struct {
 	format   string
 	steps    int64
 	out      string
-	usage    string
 	program  string    // StableHLO of a file; "" for tile programs
 	wrong    error     // what is wrong with a file that is to be StableHLO
 	launched *launched // a kernel of Triton of a file; nil for others
@@ -77,26 +77,56 @@ type options struct {
 	open       *registry.Device // what --backend names; nil where a chip is looked up
 }
 
+const manual = `Inspect shows what a kernel does before it runs.
+
+SYNOPSIS
+  go run ./cmd/inspect KERNEL|FILE [flags]
+  matladder inspect KERNEL|FILE [flags]
+
+EXAMPLES
+  The tile program of a kernel; what it costs, under the roofline of a chip; kernels of a
+  StableHLO program, predicted for two chips:
+
+    $ go run ./cmd/inspect v3 --sizes 300x200x256
+    $ go run ./cmd/inspect v5 --dtype bfloat16 --sizes 4096 --as counts --topology v6e
+    $ go run ./cmd/inspect model.mlir --topology v5e,v6e
+
+VIEWS
+  tile       the program; json is the same for programs
+  counts     FLOPs, bytes moved, fast memory, intensity and the roofline
+  steps      what each grid step moves; traverse is the whole launch, as a map or a picture
+  mosaic     the text that a TPU's compiler takes; stablehlo is the program around it
+  schedule   cycles of a grid step by libtpu's schedule: compute, copies, overhead
+  table      a line for each kernel of the launch, for several chips
+  plan       what each pass of the CPU backend decided; asm is the inner loop, by llvm-mca
+  timeline   what happens when, measured here or predicted for --topology
+  A file may hold tile programs (json), StableHLO, or a .ttir kernel of Triton.
+`
+
 func parse(args []string) (*options, error) {
 	o := &options{}
-	var sizes, dtype, blocks, chip, launch string
+	var sizes, dtype, blocks, launch string
 	f := cli.NewFlags("inspect")
-	f.StringVar(&sizes, "sizes", "1024", "problem of `SIZE`: a square (1024) or m×k×n (512x1024x2048)")
-	f.StringVar(&dtype, "dtype", "float32", "`DTYPE` of operand a, or operands as bench spells them (bfloat16xint8:per_channel+token:bias+gelu)")
-	f.StringVar(&o.variant, "variant", "", "`VARIANT` of the kernel, such as fused of v5 where rows of a are quantized in the launch")
-	f.StringVar(&blocks, "blocks", "", "`BLOCKS` of a kernel that takes a choice (v4, v5), bm×bk×bn (default those that move the fewest bytes)")
-	f.StringVar(&chip, "chip", "v5e", "`CHIP` whose fast memory and roofline to compare with")
-	o.where = deviceflag.Define(f, 0)
-	f.StringVar(&o.as, "as", "tile", "what to show, `WAY`: "+strings.Join(ways, ", "))
-	f.StringVar(&o.format, "format", "text", "`FORMAT`: text, csv; for traverse also json, gif, html; for schedule svg; for timeline json, svg")
-	f.IntVar(&o.threads, "threads", 0, "`THREADS` of this machine for --as plan, asm and timeline; 0 for one a core")
-	f.StringVar(&o.mcpu, "mcpu", "", "`PROCESSOR` that --as asm has llvm-mca model, such as znver4 (default this machine's)")
-	f.Int64Var(&o.steps, "steps", 0, "show the first `N` steps (default as the format allows)")
-	f.StringVar(&launch, "launch", "", "what a kernel of Triton in a file is launched with, `NAME=VALUE …`: grid=512x1x1, its integers by name, num_warps, num_stages")
+	f.StringVar(&sizes, "sizes", "1024", "one `SIZE`: a square (1024) or m×k×n (512x1024x2048)")
+	f.StringVar(&dtype, "dtype", "float32", "`DTYPE` of operand A, or operands as in bench (bfloat16xint8:per_channel+token:bias+gelu)")
+	cli.Offer(f, "dtype", known.Names(tile.Dtypes(), tile.Dtype.String))
+	f.StringVar(&blocks, "blocks", "", "`BLOCKS` of v4 or v5, bm×bk×bn; those that move the fewest bytes if not given")
+	f.StringVar(&o.variant, "variant", "", "`VARIANT` of the kernel, such as fused of v5 where the launch quantizes A")
+	f.StringVar(&launch, "launch", "", "launch of a .ttir file, `NAME=VALUE …`: grid=512x1x1, its integers by name, num_warps, num_stages")
+	cli.Group(f, "THE KERNEL")
+	f.StringVar(&o.as, "as", "tile", "`VIEW`")
+	cli.Known(f, "as", ways)
+	f.StringVar(&o.format, "format", "text", "`FORMAT`: text, csv; of traverse also json, gif, html; of schedule svg; of timeline json, svg")
+	cli.Offer(f, "format", []string{"text", "csv", "json", "gif", "html", "svg"})
+	f.Int64Var(&o.steps, "steps", 0, "show the first `N` steps; as many as the format allows if not given")
 	f.StringVar(&o.out, "out", "", "write to `FILE`")
+	cli.Group(f, "WHAT TO SHOW")
+	o.where = deviceflag.Define(f, 0)
 	o.where.DefineAssume(f)
-	o.usage = "Usage: go run ./cmd/inspect KERNEL|FILE [flags]\n\nShows what a kernel does before it runs. The manual: go doc ./cmd/inspect\n\n" + f.FlagUsages()
-	if err := cli.Parse(f, args); err != nil {
+	f.IntVar(&o.threads, "threads", 0, "`THREADS` of this machine for --as plan, asm and timeline; 0 for one a core")
+	f.StringVar(&o.mcpu, "mcpu", "", "`PROCESSOR` that llvm-mca models for --as asm, such as znver4; this machine's if not given")
+	cli.Group(f, "WHERE")
+	if err := cli.Parse(f, args, manual); err != nil {
 		return o, err
 	}
 	if o.where.Asked() {
@@ -156,14 +186,14 @@ func parse(args []string) (*options, error) {
 			return o, err
 		}
 		for _, o.where.Topology = range slices.Backward(o.topologies) { // the first is o.topology
-			if err := o.findDevice(f, chip); err != nil {
+			if err := o.findDevice(f); err != nil {
 				return o, err
 			}
 		}
 		if o.topologies[0] == "" {
 			o.topologies[0] = o.topology
 		}
-	} else if err := o.findDevice(f, chip); err != nil {
+	} else if err := o.findDevice(f); err != nil {
 		return o, err
 	}
 	switch {

@@ -180,13 +180,13 @@ func TestProgram_Hostile(t *testing.T) {
 	for args, want := range map[string]string{
 		"testdata/block.mlir --sizes 8":           "--sizes is for a kernel",
 		"testdata/block.mlir --as plan":           "is no tile program, and can be shown as table, schedule, timeline, counts",
-		"testdata/block.mlir --topology v5e,v9":   `unknown chip "v9"`,
+		"testdata/block.mlir --topology v5e,v9":   `unknown TPU topology "v9"`,
 		"testdata/block.mlir --topology v5e,v5e":  "v5e is listed twice",
 		"testdata/block.mlir --topology h100":     `unknown TPU topology "h100"`,
 		"testdata/block.mlir --as timeline":       "name one by --topology",
 		"testdata/block.mlir --format svg":        "--as table has no",
-		"v3 --topology v5e,v6e --as schedule":     "unknown chip",
-		"testdata/block.mlir --as table --chip x": "--chip",
+		"v3 --topology v5e,v6e --as schedule":     "unknown TPU topology",
+		"testdata/block.mlir --as table --chip x": "--topology",
 	} {
 		if code, _, stderr := inspect(strings.Fields(args)...); code != cli.Usage || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("inspect %s: exit %d, %q, want %q", args, code, stderr, want)

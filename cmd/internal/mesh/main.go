@@ -19,36 +19,54 @@ import (
 
 // options is what the command line asks for, checked.
 type options struct {
-	ask    layer.Ask
-	only   mesh.Mesh
-	top    int
-	format string
+	ask  layer.Ask
+	only mesh.Mesh
+	top  int
+	as   string
 }
 
 // Run is the program: the table goes to stdout, mistakes to stderr.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	o, err := parse(args, stdout)
+	o, err := parse(args)
 	if err == nil {
 		err = o.search(ctx, stdout)
 	}
-	return cli.End("mesh", err, "interrupted", stderr)
+	return cli.End("mesh", err, "interrupted", stdout, stderr)
 }
 
-const usage = "Usage: go run ./cmd/mesh --topology v5e:16x16 --layer llama3-70b [flags]\n\nPredicts which mesh suits a layer of a transformer. The manual: go doc ./cmd/mesh"
+const manual = `Mesh predicts which mesh of devices suits a layer of a transformer, and how to spread it.
 
-func parse(args []string, stdout io.Writer) (o options, err error) {
+SYNOPSIS
+  go run ./cmd/mesh --topology SLICE --layer LAYER [flags]
+  matladder mesh --topology SLICE --layer LAYER [flags]
+
+EXAMPLES
+  Training on 512 chips; decoding on 16, in every way that one mesh allows; all meshes as CSV:
+
+    $ go run ./cmd/mesh --topology v5p:8x8x8 --layer llama3-70b --phase train --tokens 1048576 --length 4096
+    $ go run ./cmd/mesh --topology v5e:4x4 --layer llama3-70b --phase decode --sequences 43 --mesh model=16
+    $ go run ./cmd/mesh --topology v5e:16x16 --layer llama3-8b --as csv
+`
+
+func parse(args []string) (o options, err error) {
 	f := cli.NewFlags("mesh")
 	names := known.Names(layer.All, func(l layer.Layer) string { return l.Name })
 	topology := f.String("topology", "", "`SLICE` of a pod: a chip and its chips along each dimension (v5e:16x16, v5p:8x8x8), or a chip for a whole pod")
-	name := f.String("layer", "", "`LAYER` of which model: "+strings.Join(names, ", "))
-	phase := f.String("phase", string(layer.Prefill), "`PHASE`: train, prefill or decode")
+	name := f.String("layer", "", "`LAYER` of a model")
+	cli.Known(f, "layer", names)
+	phase := f.String("phase", string(layer.Prefill), "`PHASE`: train (forward and backward), prefill (prompts) or decode (one new token of each sequence)")
+	cli.Offer(f, "phase", []string{"train", "prefill", "decode"})
 	tokens := f.Int("tokens", 0, "`N` tokens that go through the layer together, instead of --sequences")
 	f.IntVar(&o.ask.Sequences, "sequences", 0, "`N` sequences in the batch (default one for each device)")
 	f.IntVar(&o.ask.Length, "length", 8192, "`N` tokens of a sequence; of those that decode, tokens in the cache")
+	cli.Group(f, "WHAT TO PREDICT")
 	one := f.String("mesh", "", "look at one `MESH` alone, such as data=16,model=16, and at every way to spread the layer over it")
 	f.IntVar(&o.top, "top", 10, "show the first `N`")
-	f.StringVar(&o.format, "format", "text", "`FORMAT`: text, csv")
-	if err := cli.ParseOrHelp(f, args, stdout, usage); err != nil {
+	f.StringVar(&o.as, "as", "text", "`VIEW`")
+	cli.Known(f, "as", []string{"text", "csv"})
+	cli.Alias(f, "format", "as")
+	cli.Group(f, "WHAT TO SHOW")
+	if err := cli.Parse(f, args, manual); err != nil {
 		return o, err
 	}
 	switch {
@@ -60,8 +78,8 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 		return o, cli.Misuse(f, "--layer is missing: of which model (%s)", strings.Join(names, ", "))
 	case o.top < 1:
 		return o, cli.Usagef("--top = %d: must be at least 1", o.top)
-	case o.format != "text" && o.format != "csv":
-		return o, cli.Usagef("--format: unknown %q, known are text, csv", o.format)
+	case o.as != "text" && o.as != "csv":
+		return o, cli.Usagef("--as: unknown %q, known are text, csv", o.as)
 	case f.Changed("tokens") && f.Changed("sequences"):
 		return o, cli.Usagef("--tokens and --sequences say the same: leave one out")
 	}
@@ -104,7 +122,7 @@ func (o options) search(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if o.format == "csv" {
+	if o.as == "csv" {
 		err = writeCSV(w, found)
 	} else {
 		err = o.table(w, found)

@@ -2,15 +2,13 @@ package peers
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"matladder/backend/foreign/process"
-	"matladder/configs"
+	"matladder/cmd/internal/sweepflag"
 	"matladder/internal/cli"
 
 	"github.com/spf13/pflag"
@@ -37,29 +35,43 @@ const noTable = "none"
 // known lists the peers.
 func known() []string { return append(process.Names(), xla) }
 
-// parseFlags reads args. Help, if asked for, goes to stdout and is the error
-// pflag.ErrHelp.
-func parseFlags(args []string, stdout io.Writer) (*flags, error) {
+const manual = `Peers measures kernels against the libraries that other people use, and writes a CSV file.
+
+SYNOPSIS
+  go run ./cmd/peers [flags]
+  matladder peers [flags]
+
+EXAMPLES
+  Which libraries are installed here; a comparison with two of them; the report of its results:
+
+    $ go run ./cmd/peers --list
+    $ go run ./cmd/peers --peers openblas,onednn --sizes 512,1024 --dtype float32 --out out/peers.csv
+    $ go run ./cmd/peers --report out/peers.csv
+`
+
+// parseFlags reads args.
+func parseFlags(args []string) (*flags, error) {
 	f := &flags{set: cli.NewFlags("peers")}
 	s := f.set
-	s.String("config", "peers", "sweep to measure: a `NAME` that comes with bench ("+strings.Join(configs.Names(), ", ")+") or the path of a .yaml file")
+	sweepflag.Define(s, "peers", "kernel", "dtype", "sizes", "blocks")
 	s.StringSliceVar(&f.peers, "peers", known(), "`PEERS` to compare with, joined by commas")
+	cli.Offer(s, "peers", known())
+	s.StringVar(&f.tuned, "tuned", "", "`none` ignores the block shapes tuned for this machine")
+	cli.Group(s, "WHAT TO MEASURE")
 	s.StringArrayVar(&f.paths, "path", nil, "`FOLDER` to look for libraries in; may be repeated")
 	s.StringSliceVar(&f.threads, "threads", []string{"0"}, "numbers of `THREADS`, joined by commas; 0 for one a core")
-	s.String("kernel", "", "`KERNELS` by number or name, joined by commas")
-	s.String("dtype", "", "`DTYPES` of operand a, joined by commas")
-	s.String("sizes", "", "`SIZES` joined by commas: squares (512) or m×k×n (512x1024x2048)")
-	s.String("blocks", "", "`BLOCKS` of v4 and v5, joined by commas: bm×bk×bn (512x1024x1024), or all; if not given, those tuned for this machine or else each kernel's first choice")
-	s.StringVar(&f.tuned, "tuned", "", "`none` leaves out the table of block shapes tuned for this machine")
-	s.StringVar(&f.out, "out", "", "results `FILE`; out/<run>.csv if not given")
-	s.BoolVar(&f.resume, "resume", false, "go on with the results file --out")
 	s.DurationVar(&f.budget, "time-budget", 0, "wall `TIME` of the whole execution, such as 10m; 0 for no limit")
 	s.Int64("seed", 0, "`SEED` of inputs and orders")
-	s.BoolVar(&f.list, "list", false, "say which peers there are, and stop")
-	s.StringArrayVar(&f.report, "report", nil, "compare what is in a results `FILE` instead of measuring; may be repeated")
+	cli.Group(s, "HOW TO MEASURE")
+	s.StringVar(&f.out, "out", "", "results `FILE`; out/<run>.csv if not given")
+	s.BoolVar(&f.resume, "resume", false, "resume the sweep of the results file --out")
+	cli.Group(s, "RESULTS")
+	s.BoolVar(&f.list, "list", false, "print which peers there are, and how to install the others")
+	s.StringArrayVar(&f.report, "report", nil, "compare what is in a results `FILE`; may be repeated")
 	s.StringVar(&f.page, "page", "", "put the report between the marks of this `FILE`")
 	s.StringVar(&f.note, "note", "", "`TEXT` to put above the report")
-	if err := cli.ParseOrHelp(s, args, stdout, "Peers measures the fastest kernels against other libraries and writes what it finds as CSV.\n\nusage: peers [flags]"); err != nil {
+	cli.Group(s, "WITHOUT MEASURING")
+	if err := cli.Parse(s, args, manual); err != nil {
 		return nil, err
 	}
 	return f, f.check()

@@ -10,12 +10,12 @@ import (
 
 // Run is the program: results go to stdout, progress and errors to stderr.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return cli.End("peers", peers(ctx, args, stdout, stderr), "", stderr)
+	return cli.End("peers", peers(ctx, args, stdout, stderr), "", stdout, stderr)
 }
 
 // peers does what the flags say.
 func peers(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	f, err := parseFlags(args, stdout)
+	f, err := parseFlags(args)
 	if err != nil {
 		return err
 	}

@@ -263,7 +263,7 @@ func TestMistakes(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	code, output := call("--help")
-	if code != cli.OK || !strings.Contains(output, "usage: peers [flags]") {
+	if code != cli.OK || !strings.Contains(output, "go run ./cmd/peers [flags]") {
 		t.Errorf("status %d: %s", code, output)
 	}
 }

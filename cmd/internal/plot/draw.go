@@ -38,7 +38,7 @@ func (o *options) draw(ctx context.Context, stdout io.Writer, rows []stats.Summa
 			failed = append(failed, err)
 			continue
 		}
-		folder := cmp.Or(o.output, besideNewest(list))
+		folder := cmp.Or(o.out, besideNewest(list))
 		if err := os.MkdirAll(folder, 0o755); err != nil {
 			return fmt.Errorf("cannot make the folder for the pictures: %w", err)
 		}
@@ -53,7 +53,7 @@ func (o *options) draw(ctx context.Context, stdout io.Writer, rows []stats.Summa
 	return errors.Join(failed...)
 }
 
-var errInterpreted = errors.New("all rows are of variant interpret: what kernels mean, run step by step; no picture shows that, --table does")
+var errInterpreted = errors.New("all rows are of variant interpret: what kernels mean, run step by step; no picture shows that, --as text does")
 
 // requests lists the pictures of each kind, as its scope says.
 func (o *options) requests(rows []stats.Summary) []plots.Request {

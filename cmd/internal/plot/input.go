@@ -39,14 +39,14 @@ func (o *options) read(ctx context.Context, warn func(error)) ([]stats.Summary, 
 		err = o.check(paths)
 	}
 	if err != nil {
-		return nil, cli.Input("input", err)
+		return nil, cli.Input("", err)
 	}
 	var rows stats.Summarizer
 	for _, path := range paths {
 		f, err := rows.AddFile(ctx, path)
 		if err != nil {
 			if named || ctx.Err() != nil {
-				return nil, cli.Input("input", err)
+				return nil, cli.Input("", err)
 			}
 			warn(err)
 			continue
@@ -69,7 +69,7 @@ func (o *options) read(ctx context.Context, warn func(error)) ([]stats.Summary, 
 // what can be read only once, and all but two for pictures that compare.
 func (o *options) check(paths []string) error {
 	if draws := o.table == "" && o.readme == "" && o.html == ""; draws && len(o.kinds) == 1 && o.kinds[0] == plots.Compare && len(paths) != 2 {
-		return fmt.Errorf("--kind %s holds one results file against another: it takes two, the old one first, and there %s", plots.Compare, isOrAre(len(paths)))
+		return fmt.Errorf("--as %s holds one results file against another: it takes two, the old one first, and there %s", plots.Compare, isOrAre(len(paths)))
 	}
 	if o.html == "" {
 		return nil

@@ -8,21 +8,14 @@ import (
 	"io"
 
 	"matladder/internal/cli"
-
-	"github.com/spf13/pflag"
 )
 
 // Run is the command: it writes what was asked for and returns the exit
 // status.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args)
-	switch {
-	case errors.Is(err, pflag.ErrHelp):
-		fmt.Fprint(stdout, o.usage)
-		return cli.OK
-	case err != nil:
-		fmt.Fprintf(stderr, "plot: %v\n", err)
-		return cli.Usage
+	if err != nil {
+		return cli.End("plot", cli.Input("", err), "", stdout, stderr)
 	}
 	warn := func(err error) { fmt.Fprintf(stderr, "plot: %v\n", err) }
 	rows, err := o.read(ctx, warn)

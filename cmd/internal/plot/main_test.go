@@ -263,7 +263,7 @@ func TestRun_Pipe(t *testing.T) {
 
 func TestRun_Help(t *testing.T) {
 	code, stdout, stderr := plot("--help")
-	if code != cli.OK || stderr != "" || !strings.HasPrefix(stdout, "Usage: go run ./cmd/plot") || !strings.HasSuffix(stdout, "\n") {
+	if code != cli.OK || stderr != "" || !strings.HasPrefix(stdout, "Plot draws what bench measured") || !strings.HasSuffix(stdout, "\n") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"matladder/internal/cli"
+	"matladder/internal/known"
 	"matladder/kernels"
 	"matladder/plots"
 	"matladder/plots/figure"
@@ -24,57 +25,81 @@ type options struct {
 	kernels []plots.Pair    // without dtypes; empty for all
 	dtypes  []string        // empty for all
 	inputs  []string        // empty for out/*.csv
-	output  string          // "" for beside the input
+	out     string          // "" for beside the input
 	kinds   []plots.Kind
 	format  figure.Format
 	table   string
 	columns []string // that tables have besides
 	readme  string
 	html    string
-	usage   string
 
 	used []stats.Summary // what was shown, for provenance
 }
 
+const manual = `Plot draws what bench measured or predicted, or writes it as a table or a page to explore.
+
+SYNOPSIS
+  go run ./cmd/plot [flags] [FILE...]
+  matladder plot [flags] [FILE...]
+
+  A FILE is a results file or a glob in quotes. Without one, plot shows what is in ` + defaultFolder + `/, each
+  kernel and dtype from the newest file that has it.
+
+EXAMPLES
+  One kernel and dtype by size; the whole ladder of two files; the fastest blocks as a table:
+
+    $ go run ./cmd/plot --analyze=5 --dtype=bfloat16
+    out/performance_kernel_5_bfloat16.png
+    $ go run ./cmd/plot --as=kernels,ladder,roofline out/cpu.csv out/v5e.csv
+    $ go run ./cmd/plot --as=md --table-columns=min,n
+`
+
 func parse(args []string) (*options, error) {
 	o := &options{}
-	var analyze []string
-	var kinds []string
+	var analyze, as []string
 	var format, family, columns string
 	f := cli.NewFlags("plot")
-	f.StringVar(&family, "family", "", "draw problems of this `family` alone (default all)")
-	f.StringSliceVar(&analyze, "analyze", nil, "draw these `kernels`, by number or name, of other families than matmul as softmax/2; 0 is the baseline (default all)")
-	f.StringSliceVar(&o.dtypes, "dtype", nil, "draw these `dtypes` of operand a (default all)")
-	f.StringSliceVar(&kinds, "kind", []string{string(plots.Size)}, "`kinds` of picture: "+joined(plots.Kinds()))
-	f.StringVar(&format, "format", string(figure.PNG), "`format` of the pictures: "+joined(figure.Formats))
-	f.StringArrayVar(&o.inputs, "input", nil, "results `file` or glob, may be repeated (default the newest in "+defaultInput+")")
-	f.StringVar(&o.output, "output", "", "`folder` for the pictures (default beside the input)")
-	f.StringVar(&o.table, "table", "", "write a table to standard output instead, as `format`: "+strings.Join(stats.Formats, ", "))
-	f.StringVar(&columns, "table-columns", "", "`COLUMNS` that text and md tables have besides: "+strings.Join(stats.TableColumns, ", "))
-	f.StringVar(&o.readme, "readme", "", "write the ladder's table into `file` between its marks instead")
-	f.StringVar(&o.html, "html", "", "write a report to explore, one page that needs no network, to `file` instead")
-	o.usage = "Usage: go run ./cmd/plot [flags]\n\nDraws what cmd/bench measured. The manual: go doc ./cmd/plot\n\n" + f.FlagUsages() + "\n"
-	if err := cli.Parse(f, args); err != nil {
+	f.StringSliceVar(&analyze, "analyze", nil, "these `KERNELS` alone, by number or name, of other families than matmul as softmax/2; 0 is the baseline")
+	cli.Offer(f, "analyze", known.Names(kernels.Ladder(problem.Families()[0]), kernels.Kernel.Name))
+	f.StringSliceVar(&o.dtypes, "dtype", nil, "these `DTYPES` of operand A alone")
+	cli.Offer(f, "dtype", known.Names(tile.Dtypes(), tile.Dtype.String))
+	f.StringVar(&family, "family", "", "problems of this `FAMILY` alone")
+	cli.Offer(f, "family", known.Names(problem.Families(), func(f *problem.Family) string { return f.Name }))
+	f.StringArrayVar(&o.inputs, "input", nil, "a FILE")
+	f.Lookup("input").Hidden = true
+	cli.Group(f, "WHAT TO SHOW")
+	f.StringSliceVar(&as, "as", []string{string(plots.Size)}, "`VIEW`: kinds of picture joined by commas ("+joined(plots.Kinds())+"), or a table on standard output ("+strings.Join(stats.Formats, ", ")+")")
+	views := append(strings.Split(joined(plots.Kinds()), ", "), stats.Formats...)
+	cli.Offer(f, "as", views)
+	cli.Alias(f, "kind", "as", "table", "as")
+	f.StringVar(&format, "format", string(figure.PNG), "`FORMAT` of pictures")
+	cli.Known(f, "format", figure.Formats)
+	f.StringVar(&o.out, "out", "", "`FOLDER` for pictures; that of the newest file if not given")
+	f.StringVar(&columns, "table-columns", "", "more `COLUMNS` of text and md tables")
+	cli.Known(f, "table-columns", stats.TableColumns)
+	f.StringVar(&o.readme, "readme", "", "write the ladder's table into `FILE` between its marks")
+	f.StringVar(&o.html, "html", "", "write a page to explore, which needs no network, to `FILE`")
+	cli.Group(f, "HOW TO SHOW IT")
+	if err := cli.Parse(f, args, manual); err != nil {
 		return o, err
 	}
-	if f.NArg() > 0 {
-		return o, cli.Misuse(f, "unexpected argument %q: results files are given by --input", f.Arg(0))
-	}
+	o.inputs = append(o.inputs, f.Args()...)
 	var err error
-	for _, name := range kinds {
-		kind, err := oneOf("--kind", name, plots.Kinds())
-		if err != nil {
+	for _, name := range as {
+		if _, err := oneOf("--as", name, views); err != nil {
 			return o, err
 		}
-		o.kinds = append(o.kinds, kind)
+		if slices.Contains(stats.Formats, name) {
+			o.table = name
+		} else {
+			o.kinds = append(o.kinds, plots.Kind(name))
+		}
+	}
+	if o.table != "" && len(as) > 1 {
+		return o, fmt.Errorf("--as: %s is a table, and is shown alone", o.table)
 	}
 	if o.format, err = oneOf("--format", format, figure.Formats); err != nil {
 		return o, err
-	}
-	if o.table != "" {
-		if _, err := oneOf("--table", o.table, stats.Formats); err != nil {
-			return o, err
-		}
 	}
 	if family != "" {
 		if o.family, err = problem.Find(family); err != nil {
@@ -86,7 +111,7 @@ func parse(args []string) (*options, error) {
 			return o, fmt.Errorf("--table-columns: %w", err)
 		}
 		if o.readme == "" && o.table != "text" && o.table != "md" {
-			return o, errors.New("--table-columns is for --table text or md and for --readme; csv and json have all columns")
+			return o, errors.New("--table-columns is for --as text or md and for --readme; csv and json have all columns")
 		}
 	}
 	for _, name := range analyze {
@@ -106,24 +131,18 @@ func parse(args []string) (*options, error) {
 
 // conflicts reports flags that contradict each other or would be ignored.
 func (o *options) conflicts(f *pflag.FlagSet) error {
-	if o.table != "" && o.readme != "" {
-		return errors.New("--table and --readme are two ways to write a table: give one")
+	if o.html != "" && o.readme != "" {
+		return errors.New("--html writes a page, --readme a table: give one")
 	}
-	if o.html != "" && (o.table != "" || o.readme != "") {
-		return errors.New("--html writes a page, --table and --readme a table: give one")
-	}
-	if o.html != "" {
-		for _, flag := range []string{"kind", "format", "output"} {
-			if f.Changed(flag) {
-				return fmt.Errorf("--%s is for pictures, and --html writes a page that has its own", flag)
-			}
-		}
-	}
-	if o.table != "" || o.readme != "" {
-		for _, flag := range []string{"kind", "format", "output"} {
-			if f.Changed(flag) {
-				return fmt.Errorf("--%s is for pictures, and --table and --readme draw none", flag)
-			}
+	for _, flag := range []string{"as", "format", "out"} {
+		switch {
+		case !f.Changed(flag):
+		case o.html != "":
+			return fmt.Errorf("--%s goes without --html, whose page has pictures and a table of its own", flag)
+		case o.readme != "":
+			return fmt.Errorf("--%s goes without --readme, which writes a table into a page", flag)
+		case o.table != "" && flag != "as":
+			return fmt.Errorf("--%s is for pictures, and --as %s is a table", flag, o.table)
 		}
 	}
 	if len(o.kernels) > 0 && o.readme != "" {

@@ -13,7 +13,7 @@ import (
 )
 
 // errFaulty is for files that have nothing else.
-var errFaulty = errors.New("all rows are by --fault, of outputs damaged on purpose; --table with --input shows them")
+var errFaulty = errors.New("all rows are by --fault, of outputs damaged on purpose; --as text and the FILE show them")
 
 // whole leaves out rows by --fault, which show what the check says and nothing of kernels. A
 // table of files that were named has them.

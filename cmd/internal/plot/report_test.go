@@ -67,11 +67,11 @@ func TestRun_HTML_Refuses(t *testing.T) {
 	workplace(t)
 	for args, want := range map[string]string{
 		"--html=":                           "--html is empty",
-		"--html=a.html --table=md":          "give one",
+		"--html=a.html --table=md":          "--as goes without --html",
 		"--html=a.html --readme=README.md":  "give one",
-		"--html=a.html --kind=ladder":       "--kind is for pictures",
-		"--html=a.html --output=x":          "--output is for pictures",
-		"--html=a.html --format=svg":        "--format is for pictures",
+		"--html=a.html --kind=ladder":       "--as goes without --html",
+		"--html=a.html --output=x":          "--out goes without --html",
+		"--html=a.html --format=svg":        "--format goes without --html",
 		"--html=a.html --dtype=float8_e5m2": "no rows",
 		"--html=out/20261120-101500.csv/x":  "out/20261120-101500.csv",
 	} {

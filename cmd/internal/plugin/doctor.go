@@ -15,24 +15,18 @@ import (
 )
 
 // doctor examines the installed plugins, or the libraries that are named.
-func doctor(ctx context.Context, args []string, stdout io.Writer) error {
-	f := cli.NewFlags("plugin doctor")
-	limit := f.Duration("timeout", time.Minute, "")
-	err := cli.Parse(f, args)
-	if err != nil {
-		return err
-	}
-	if *limit <= 0 {
+func doctor(ctx context.Context, f *flags, stdout io.Writer) (err error) {
+	if f.limit <= 0 {
 		return cli.Usagef("--timeout must be positive")
 	}
-	d := diagnosis{ctx, stdout, *limit, true}
-	what := f.Args()
+	d := diagnosis{ctx, stdout, f.limit, true}
+	what := f.set.Args()[1:]
 	if len(what) == 0 {
 		what = plugins.Names()
 	}
 	for _, name := range what {
 		if slices.Contains(plugins.Names(), name) {
-			err = d.plugin(name, f.NArg() > 0)
+			err = d.plugin(name, f.set.NArg() > 1)
 		} else {
 			fmt.Fprintln(stdout, name)
 			err = d.library("", name, nil)

@@ -18,34 +18,25 @@ import (
 const loadLimit = 2 * time.Minute
 
 // install installs one plugin.
-func install(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	f := cli.NewFlags("plugin install")
-	version := f.String("version", "", "")
-	index := f.String("index-url", "", "")
-	unpinned := f.Bool("unpinned", false, "")
-	from := f.String("from", "", "")
-	if err := cli.Parse(f, args); err != nil {
-		return err
-	}
-	if f.NArg() != 1 {
+func install(ctx context.Context, f *flags, stdout, stderr io.Writer) error {
+	if f.set.NArg() != 2 {
 		return cli.Usagef("install takes the name of one plugin: cpu, tpu or cuda")
 	}
-	name := f.Arg(0)
+	name := f.set.Arg(1)
 	if _, err := plugins.Lookup(name); err != nil {
 		return &cli.UsageError{Err: err}
 	}
-	if *from != "" && (*version != "" || *index != "") {
+	if f.from != "" && (f.options.Version != "" || f.options.IndexURL != "") {
 		return cli.Usagef("--from takes what is there: neither --version nor --index-url goes with it")
 	}
 	p := &progress{w: stderr}
-	o := plugins.Options{
-		Name: name, Version: *version, Unpinned: *unpinned, IndexURL: *index, Progress: p.observe, Check: load,
-		Notice: func(text string) { fmt.Fprintf(stderr, "plugin: %s\n", text) },
-	}
+	o := f.options
+	o.Name, o.Progress, o.Check = name, p.observe, load
+	o.Notice = func(text string) { fmt.Fprintf(stderr, "plugin: %s\n", text) }
 	var i plugins.Installed
 	var err error
-	if *from != "" {
-		i, err = plugins.Link(ctx, o, *from)
+	if f.from != "" {
+		i, err = plugins.Link(ctx, o, f.from)
 	} else {
 		i, err = plugins.Install(ctx, o)
 	}

@@ -11,12 +11,8 @@ import (
 )
 
 // list shows what is installed.
-func list(args []string, stdout io.Writer) error {
-	f := cli.NewFlags("plugin list")
-	if err := cli.Parse(f, args); err != nil {
-		return err
-	}
-	if f.NArg() > 0 {
+func list(f *flags, stdout io.Writer) error {
+	if f.set.NArg() > 1 {
 		return cli.Usagef("list takes no arguments")
 	}
 	folder, all, err := installed()

@@ -2,7 +2,6 @@ package tune
 
 import (
 	"cmp"
-	"strings"
 	"time"
 
 	"matladder/backend/registry"
@@ -17,7 +16,6 @@ import (
 // flags is what the command line asks for.
 type flags struct {
 	set     *pflag.FlagSet
-	usage   string
 	config  harness.Config
 	where   *deviceflag.Flags
 	budget  time.Duration
@@ -36,30 +34,45 @@ type flags struct {
 // auditConfig is the sweep that --audit takes if none is named.
 const auditConfig = "heldout"
 
+const manual = `Tune finds the fastest block shape of kernels on this machine or a chip, and keeps it in a table.
+
+SYNOPSIS
+  go run ./cmd/tune [flags]
+  matladder tune [flags]
+
+EXAMPLES
+  Tune v4 and v5 for one problem, print the table with its evidence, and tune for a TPU
+  that is predicted. bench then uses the table.
+
+    $ go run ./cmd/tune --sizes 1024 --dtype bfloat16 --time-budget 2m
+    $ go run ./cmd/tune --list
+    $ go run ./cmd/tune --topology v5e --kernel 5 --sizes 4096 --dtype bfloat16
+`
+
 func parseFlags(args []string) (*flags, error) {
 	var threads int
 	f := &flags{set: cli.NewFlags("tune")}
 	s := f.set
-	s.String("config", "ladder", "sweep whose problems to tune: a `NAME` that comes with bench or the path of a .yaml file")
-	s.String("family", "", "problem `FAMILY` to tune in place of the sweep's, with --sizes: "+strings.Join(sweepflag.Families(), ", "))
-	s.String("kernel", "", "`KERNELS` by number or name, joined by commas")
-	s.String("dtype", "", "`DTYPES` of operand a, joined by commas")
-	s.String("sizes", "", "`SIZES` joined by commas: squares (512) or m×k×n (512x1024x2048)")
+	sweepflag.Define(s, "ladder", "family", "kernel", "dtype", "sizes")
+	s.BoolVar(&f.again, "again", false, "tune also what is in the table")
+	cli.Group(s, "WHAT TO TUNE")
 	f.where = deviceflag.Define(s, registry.Measures|registry.Predicts)
 	s.IntVar(&threads, "threads", 0, "`THREADS` of the CPU; 0 for one a core")
+	cli.Group(s, "WHERE")
 	s.DurationVar(&f.budget, "time-budget", 0, "wall `TIME` of the whole execution, such as 5m; 0 for no limit")
-	s.IntVar(&f.most, "candidates", 24, "block shapes to launch beside the kernel's own")
+	s.IntVar(&f.most, "candidates", 24, "launch `N` block shapes beside the kernel's own")
+	cli.Group(s, "HOW TO TUNE")
 	s.StringVar(&f.out, "out", "", "`FILE` of the table; configs/tuned/<machine>.yaml if not given")
-	s.BoolVar(&f.again, "again", false, "tune also what is in the table")
 	s.BoolVar(&f.list, "list", false, "print the table with what fallbacks cost, and stop")
 	s.StringVar(&f.imports, "import", "", "compare with the block sizes in `FILE`, and stop")
+	cli.Group(s, "THE TABLE")
 	s.BoolVar(&f.audit, "audit", false, "compare the tuner with exhaustive search, on one kernel and dtype of each size ("+auditConfig+" if no --config is named), and keep no table")
-	s.IntVar(&f.rounds, "rounds", 30, "with --audit: samples of each block shape of the exhaustive search")
-	s.StringVar(&f.csv, "csv", "out/audit.csv", "with --audit: `FILE` for what was measured")
-	s.StringVar(&f.page, "page", "", "with --audit: put the report between the marks of this `FILE`")
-	s.StringVar(&f.note, "note", "", "with --audit: `TEXT` to put above the report")
-	f.usage = "Tune finds the fastest block shape of a kernel on a problem, and parameters of the backend that make it faster, and keeps them with their evidence.\n\nusage: tune [flags]\n\n" + s.FlagUsages()
-	if err := cli.Parse(s, args); err != nil {
+	s.IntVar(&f.rounds, "rounds", 30, "`N` samples of each block shape of the exhaustive search")
+	s.StringVar(&f.csv, "csv", "out/audit.csv", "`FILE` for what was measured")
+	s.StringVar(&f.page, "page", "", "put the report between the marks of this `FILE`")
+	s.StringVar(&f.note, "note", "", "`TEXT` to put above the report")
+	cli.Group(s, "AUDIT OF THE TUNER")
+	if err := cli.Parse(s, args, manual); err != nil {
 		return f, err
 	}
 	switch {

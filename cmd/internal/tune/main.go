@@ -3,14 +3,10 @@ package tune
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 
 	"matladder/cmd/internal/sweepflag"
 	"matladder/internal/cli"
-
-	"github.com/spf13/pflag"
 )
 
 // Run is the program: results go to stdout, progress and errors to stderr.
@@ -29,9 +25,6 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	default:
 		err = f.tune(ctx, stdout, stderr)
 	}
-	if errors.Is(err, pflag.ErrHelp) {
-		fmt.Fprint(stdout, f.usage)
-	}
 	interrupted := "interrupted; the same command goes on"
 	switch {
 	case f.audit && f.audited:
@@ -39,5 +32,5 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case f.audit:
 		interrupted = "interrupted before the first problem was audited: nothing to keep"
 	}
-	return cli.End("tune", sweepflag.Mistake(err), interrupted, stderr)
+	return cli.End("tune", sweepflag.Mistake(err), interrupted, stdout, stderr)
 }

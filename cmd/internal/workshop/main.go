@@ -3,7 +3,6 @@ package workshop
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -66,13 +65,22 @@ func verbNames() string {
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
-func usage(f *pflag.FlagSet) string {
+// manual says what the command is for, verb by verb.
+func manual() string {
 	var b strings.Builder
-	b.WriteString("Usage:\n")
+	b.WriteString("Workshop checks the exercises of the lessons, gives hints, and keeps what a class measures.\n\nSYNOPSIS\n")
 	for _, v := range verbs {
 		fmt.Fprintf(&b, "  go run ./cmd/workshop %-24s %s\n", strings.TrimSpace(v.name+" "+v.args), v.help)
 	}
-	return b.String() + "\n" + f.FlagUsages() + "\nThe lessons are workshop/lesson0.md to lesson10.md. The manual: go doc ./cmd/workshop\n"
+	return b.String() + `  matladder workshop ...
+
+EXAMPLES
+  Is this machine ready for the lessons in workshop/, is exercise 1 right, and help with it:
+
+    $ go run ./cmd/workshop ready
+    $ go run ./cmd/workshop check 1
+    $ go run ./cmd/workshop hint 1
+`
 }
 
 // Run is the program: what was asked for goes to stdout, mistakes to stderr.
@@ -86,14 +94,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, look chec
 	f.StringArrayVar(&o.input, "input", nil, "results `FILE` or glob for predict and collect; may be repeated (default out/*.csv)")
 	f.StringVar(&o.out, "out", "", "write to `FILE`; of class, into that folder")
 	f.StringArrayVar(&o.plugins, "plugin", nil, "pack the `PLUGIN` that is installed here, for offline; may be repeated")
-	err := cli.Parse(f, args)
-	switch {
-	case errors.Is(err, pflag.ErrHelp):
-		fmt.Fprint(stdout, usage(f))
-	case err == nil:
+	err := cli.Parse(f, args, manual())
+	if err == nil {
 		err = command(ctx, f, o)
 	}
-	return cli.End("workshop", err, "interrupted", stderr)
+	return cli.End("workshop", err, "interrupted", stdout, stderr)
 }
 
 func command(ctx context.Context, f *pflag.FlagSet, o *options) error {
@@ -110,14 +115,8 @@ func command(ctx context.Context, f *pflag.FlagSet, o *options) error {
 	if len(o.args) > v.most {
 		return cli.Usagef("%s: %q is one argument too many", name, o.args[v.most])
 	}
-	var strange string
-	f.Visit(func(flag *pflag.Flag) {
-		if !slices.Contains(v.flags, flag.Name) {
-			strange = flag.Name
-		}
-	})
-	if strange != "" {
-		return cli.Usagef("%s takes no --%s", name, strange)
+	if err := cli.Takes(f, name, v.flags); err != nil {
+		return err
 	}
 	if len(o.args) == 0 && v.missing != "" {
 		return cli.Usagef("%s: %s", name, v.missing)
