@@ -40,7 +40,7 @@ func layerPictures(q Request, d data) ([]figure.Picture, error) {
 				p.Key = append(p.Key, figure.KeyBox{Label: "roof: " + name, Color: col}, figure.KeyBox{Label: "beyond it", Color: col, Fill: beyond(mode)})
 			}
 		}
-		p.Heading = headingOf(q, "Where the time of a layer goes", shown, false, "~: ")
+		p.Heading = headingOf(q, "Where the time of a layer goes", shown, false, stats.Noisy+": ")
 		if mode == results.Predicted {
 			p.Subtitle = slices.Delete(p.Subtitle, 1, 2) // of medians
 		}

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// lowConfidenceMark precedes figures of low confidence.
-const lowConfidenceMark = "~"
+// Noisy marks figures of low confidence: a footnote, as ~ is no difference in benchstat.
+const Noisy = "†"
 
 // reasons say what disturbed a run, and what to do about it.
 var reasons = []struct {
@@ -89,7 +89,7 @@ func disturbance(summaries []Summary) string {
 	if lowConfidence == 0 {
 		return text + "figures leave them out"
 	}
-	text += fmt.Sprintf("%s stands before figures, of %d %s here, with fewer than %d quiet ones, which are not to be relied on", lowConfidenceMark, lowConfidence, words.Plural("point", lowConfidence), enoughQuiet)
+	text += fmt.Sprintf("%s marks noisy figures, of %d %s here with fewer than %d quiet ones", Noisy, lowConfidence, words.Plural("point", lowConfidence), enoughQuiet)
 	if none > 0 {
 		text += fmt.Sprintf("; %d of them had none and show disturbed ones", none)
 	}
@@ -110,8 +110,8 @@ func fewSamples(summaries []Summary) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s stands before figures, of %d %s, with fewer than %d samples: give it a longer --time-budget",
-		lowConfidenceMark, n, words.Plural("point", n), fewestSamples)
+	return fmt.Sprintf("%s marks noisy figures, of %d %s with fewer than %d samples: give it a longer --time-budget",
+		Noisy, n, words.Plural("point", n), fewestSamples)
 }
 
 // unfinished says of which files the sweep has not ended; "" if all have.
@@ -143,6 +143,6 @@ func wideIntervals(summaries []Summary) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s stands before figures, of %d %s, whose intervals span more than twofold: measure again, on a quieter machine or with a longer --time-budget",
-		lowConfidenceMark, n, words.Plural("point", n))
+	return fmt.Sprintf("%s marks noisy figures, of %d %s whose intervals span more than twofold: measure again, on a quieter machine or with a longer --time-budget",
+		Noisy, n, words.Plural("point", n))
 }
