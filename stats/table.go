@@ -41,6 +41,15 @@ func WriteTable(w io.Writer, format string, summaries []Summary, more ...string)
 	return err
 }
 
+// Shown is what a table in one of Formats has of summaries if nobody picks kernels: for people
+// the fastest blocks of each, for programs all.
+func Shown(format string, summaries []Summary) []Summary {
+	if format == "text" || format == "md" {
+		return Best(summaries)
+	}
+	return summaries
+}
+
 // text writes l for a terminal, columns aligned.
 func (l Ladder) text(w *bytes.Buffer) {
 	for i, s := range l.Sections {

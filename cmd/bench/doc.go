@@ -83,6 +83,8 @@
 //	--resume                  resume the sweep of the results file --out; no other flags are needed
 //	--table-columns COLUMNS   more COLUMNS of the table at the end: min, p20, p80, n, disturbed,
 //	                          cycles, ipc, l2_misses, l3_misses, dtlb_misses
+//	--export FILE             write the table, which plot makes of the results too, to
+//	                          FILE.json, .md or .csv; may be repeated
 //	--trace FILE              write what each thread does in one launch of each kernel to FILE,
 //	                          for ui.perfetto.dev
 //

@@ -2,12 +2,14 @@ package bench
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"matladder/stats"
@@ -17,6 +19,7 @@ import (
 	"matladder/harness"
 	"matladder/internal/cgroup"
 	"matladder/internal/cli"
+	"matladder/internal/files"
 	"matladder/results"
 )
 
@@ -171,6 +174,22 @@ func list(w io.Writer, s harness.Sweep) error {
 	return buf.Flush()
 }
 
+// exports writes the table to the files of --export.
+func (f *flags) exports(stdout io.Writer, all []stats.Summary, more []string) error {
+	for _, path := range f.export {
+		var text bytes.Buffer
+		format := strings.TrimPrefix(filepath.Ext(path), ".")
+		if err := stats.WriteTable(&text, format, stats.Shown(format, all), more...); err != nil {
+			return err
+		}
+		if err := files.Write(path, text.Bytes()); err != nil {
+			return err
+		}
+		fmt.Fprintln(stdout, path)
+	}
+	return nil
+}
+
 // conclude prints the table of what is in the file and the file's name, whatever
 // ended the sweep.
 func (f *flags) conclude(stdout, stderr io.Writer, out string, o harness.Outcome, err error) error {
@@ -182,7 +201,8 @@ func (f *flags) conclude(stdout, stderr io.Writer, out string, o harness.Outcome
 		fmt.Fprintf(stderr, "%s: dropped %s after the last whole round%s\n", out, backend.FormatBytes(o.Repair.Bytes), kept)
 	}
 	if len(o.Rows) > 0 {
-		summaries := stats.Best(stats.Summarize(o.Rows))
+		all := stats.Summarize(o.Rows)
+		summaries := stats.Best(all)
 		var more []string
 		if f.columns != "" {
 			more, _ = stats.ParseTableColumns(f.columns) // checked
@@ -191,6 +211,9 @@ func (f *flags) conclude(stdout, stderr io.Writer, out string, o harness.Outcome
 			err = lost
 		}
 		if lost := stats.WriteLayers(stdout, summaries); err == nil {
+			err = lost
+		}
+		if lost := f.exports(stdout, all, more); err == nil {
 			err = lost
 		}
 		fmt.Fprintf(stdout, "%s: %s\n", cmp.Or(o.Saved, out), cli.Plural(len(o.Rows), "row"))

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -24,7 +25,7 @@ type flags struct {
 	where                         *deviceflag.Flags
 	each                          []*deviceflag.Flags // where, for one chip of --topology each
 	out, fault, tuned, columns    string
-	with                          []string
+	with, export                  []string
 	interpreter                   string // of --python
 	predict, resume, list, dryRun bool
 	machine, probe, counters      bool
@@ -88,6 +89,7 @@ func parseFlags(args []string) (*flags, error) {
 	s.BoolVar(&f.resume, "resume", false, "resume the sweep of the results file --out; no other flags are needed")
 	s.StringVar(&f.columns, "table-columns", "", "more `COLUMNS` of the table at the end")
 	cli.Known(s, "table-columns", stats.TableColumns)
+	s.StringArrayVar(&f.export, "export", nil, "write the table, which plot makes of the results too, to `FILE`.json, .md or .csv; may be repeated")
 	s.StringVar(&f.trace, "trace", "", "write what each thread does in one launch of each kernel to `FILE`, for ui.perfetto.dev")
 	cli.Group(s, "RESULTS")
 	s.BoolVar(&f.list, "list", false, "print the points")
@@ -120,13 +122,21 @@ func (f *flags) check() error {
 		return cli.Usagef("--threads %d is negative", f.threads)
 	case f.columns != "" && badColumns(f.columns) != nil:
 		return cli.Usagef("--table-columns: %w", badColumns(f.columns))
-	case f.trace != "" && (f.list || f.dryRun || f.machine):
-		return cli.Usagef("--trace needs a sweep that runs: leave --list, --dry-run and --machine out")
+	case (f.trace != "" || f.export != nil) && (f.list || f.dryRun || f.machine):
+		return cli.Usagef("--trace and --export need a sweep that runs: leave --list, --dry-run and --machine out")
 	case f.fault != "" && !slices.Contains(check.Faults(), f.fault):
 		return cli.Usagef("--fault: unknown fault %q (known: %s)", f.fault, strings.Join(check.Faults(), ", "))
 	}
 	if f.predict && f.where.Backend == "" && f.where.Topology == "" {
 		f.where.Backend = builtin.AOT
+	}
+	for _, path := range f.export {
+		if !slices.Contains([]string{".json", ".md", ".csv"}, filepath.Ext(path)) {
+			return cli.Usagef("--export %s: want a file that ends in .json, .md or .csv", path)
+		}
+		if filepath.Clean(path) == filepath.Clean(f.out) {
+			return cli.Usagef("--export %s: is the results file, --out", path)
+		}
 	}
 	var err error
 	if f.each, err = f.where.Each(); err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // ofExecution are the flags that say nothing of the sweep.
-var ofExecution = []string{"out", "resume", "list", "dry-run", "table-columns", "trace"}
+var ofExecution = []string{"out", "resume", "list", "dry-run", "table-columns", "export", "trace"}
 
 // recall returns the flags that f.resume goes on with: if none but those of an
 // execution and its time budget were given, the ones that the results file was begun

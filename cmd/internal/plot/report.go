@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"matladder/stats"
@@ -39,10 +37,7 @@ func (o *options) writeReport(ctx context.Context, stdout io.Writer, rows []stat
 	if err := report.Write(&page, report.Input{Summaries: list, Rows: rowsOf(ctx, list), Traversals: recordings, Pictures: o.gallery(list)}); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(o.html), 0o755); err != nil {
-		return fmt.Errorf("cannot make the folder for the report: %w", err)
-	}
-	if err := files.Replace(o.html, page.Bytes()); err != nil {
+	if err := files.Write(o.html, page.Bytes()); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(stdout, o.html)

@@ -47,8 +47,8 @@ func (o *options) writeTable(w io.Writer, rows []stats.Summary) error {
 	if err != nil {
 		return err
 	}
-	if (o.table == "text" || o.table == "md") && len(o.kernels) == 0 {
-		list = stats.Best(list)
+	if len(o.kernels) == 0 {
+		list = stats.Shown(o.table, list)
 	}
 	return stats.WriteTable(w, o.table, list, o.columns...)
 }
