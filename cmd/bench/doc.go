@@ -52,11 +52,10 @@
 //
 // # Where
 //
-//	--backend BACKEND     BACKEND to run on; cpu if not given, aot with --topology; help says
-//	                      more: cpu, xla-cpu, tpu, gpu, aot, aot-gpu
-//	--topology CHIP       CHIP to predict for; bench and inspect take several joined by commas:
-//	                      v4, v5e, v5p, v6e, v7x, a100, a100-40gb, a6000, l4, h100, h100-pcie,
-//	                      h200, b200
+//	--backend BACKEND     BACKEND to run on, cpu or with --topology aot if not given; help
+//	                      explains: cpu, xla-cpu, tpu, gpu, aot, aot-gpu
+//	--topology CHIP       CHIP to predict for, or several joined by commas: v4, v5e, v5p, v6e,
+//	                      v7x, a100, a100-40gb, a6000, l4, h100, h100-pcie, h200, b200
 //	--param KEY=VALUE     parameter KEY=VALUE of the backend; may be repeated; help lists those
 //	                      of --backend
 //	--predict             predict instead of measuring; --topology implies it

@@ -11,10 +11,19 @@
 //
 // # Examples
 //
-//	Two results files; several of each side; two programs in turns, which is the way to tell
-//	small differences on a busy machine:
+//	Two results files:
 //
 //	  $ go run ./cmd/compare old.csv new.csv
+//	  float32 · example-cpu · bench-01 · measured
+//	    kernel       blocks       size     old     new  new/old rate  95 % interval    n  verdict
+//	    v1_naive     256×256×256   256  440 µs  440 µs          1.00  0.961 to 1.04  6+6  UNSURE
+//	  …
+//	    v4_optblock  128×128×128   256  168 µs  118 µs          1.43   1.36 to 1.50  6+6  FASTER
+//	  …
+//
+//	Several files of each side; two programs in turns, which is the way to tell small differences
+//	on a busy machine:
+//
 //	  $ go run ./cmd/compare old.csv old2.csv -- new.csv new2.csv
 //	  $ go run ./cmd/compare --ab ../old/bench ./bench -- --kernel 4 --sizes 512,1024
 //

@@ -9,17 +9,24 @@
 //
 // # Examples
 //
-//	The tile program of a kernel; what it costs, under the roofline of a chip; kernels of a
-//	StableHLO program, predicted for two chips:
+//	The tile program of a kernel:
 //
 //	  $ go run ./cmd/inspect v3 --sizes 300x200x256
+//	  v3_block
+//	    grid (i, j, k) = (3, 2, 2), parallel, parallel, arbitrary
+//	    in   a  float32[300, 200]  block (128, 128)  lambda i, j, k: (i, k)  # last block holds (44, 72)
+//	  …
+//
+//	What a kernel costs, under the roofline of a chip; kernels of a StableHLO program, predicted
+//	for two chips:
+//
 //	  $ go run ./cmd/inspect v5 --dtype bfloat16 --sizes 4096 --as counts --topology v6e
 //	  $ go run ./cmd/inspect model.mlir --topology v5e,v6e
 //
 // # Views
 //
 //	tile       the program; json is the same for programs
-//	counts     FLOPs, bytes moved, fast memory, intensity and the roofline
+//	counts     FLOPs, bytes moved, fast memory, intensity, and the roofline of --topology (v5e)
 //	steps      what each grid step moves; traverse is the whole launch, as a map or a picture
 //	mosaic     the text that a TPU's compiler takes; stablehlo is the program around it
 //	schedule   cycles of a grid step by libtpu's schedule: compute, copies, overhead
@@ -30,14 +37,14 @@
 //
 // # The kernel
 //
-//	--sizes SIZE              one SIZE: a square (1024) or m×k×n (512x1024x2048) (default "1024")
-//	--dtype DTYPE             DTYPE of operand A, or operands as in bench
-//	                          (bfloat16xint8:per_channel+token:bias+gelu) (default "float32")
-//	--blocks BLOCKS           BLOCKS of v4 or v5, bm×bk×bn; those that move the fewest bytes
-//	                          if not given
-//	--variant VARIANT         VARIANT of the kernel, such as fused of v5 where the launch quantizes A
-//	--launch NAME=VALUE …   launch of a .ttir file, NAME=VALUE …: grid=512x1x1, its integers
-//	                          by name, num_warps, num_stages
+//	--sizes SIZE             one SIZE: a square (1024) or m×k×n (512x1024x2048) (default "1024")
+//	--dtype DTYPE            DTYPE of operand A, or operands as in bench
+//	                         (bfloat16xint8:per_channel+token:bias+gelu) (default "float32")
+//	--blocks BLOCKS          BLOCKS of v4 or v5, bm×bk×bn; those that move the fewest bytes if
+//	                         not given
+//	--variant VARIANT        VARIANT of the kernel, such as fused of v5 where the launch quantizes A
+//	--launch NAME=VALUE...   launch of a .ttir file, NAME=VALUE...: grid=512x1x1, its integers
+//	                         by name, num_warps, num_stages
 //
 // # What to show
 //
@@ -50,11 +57,10 @@
 //
 // # Where
 //
-//	--backend BACKEND     BACKEND to run on; cpu if not given, aot with --topology; help says
-//	                      more: cpu, xla-cpu, tpu, gpu, aot, aot-gpu
-//	--topology CHIP       CHIP to predict for; bench and inspect take several joined by commas:
-//	                      v4, v5e, v5p, v6e, v7x, a100, a100-40gb, a6000, l4, h100, h100-pcie,
-//	                      h200, b200
+//	--backend BACKEND     BACKEND to run on, cpu or with --topology aot if not given; help
+//	                      explains: cpu, xla-cpu, tpu, gpu, aot, aot-gpu
+//	--topology CHIP       CHIP to predict for, or several joined by commas: v4, v5e, v5p, v6e,
+//	                      v7x, a100, a100-40gb, a6000, l4, h100, h100-pcie, h200, b200
 //	--param KEY=VALUE     parameter KEY=VALUE of the backend; may be repeated; help lists those
 //	                      of --backend
 //	--assume NAME=TRIPS   trips of a loop whose count the data decides, NAME=TRIPS, named as in

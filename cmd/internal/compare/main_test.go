@@ -144,9 +144,13 @@ func TestRun_Status(t *testing.T) {
 func TestManual(t *testing.T) {
 	list := clitest.Examples(t, "compare", 2)
 	workplace(t)
-	for _, e := range list {
-		if code, _, stderr := compare(e.Args...); code != cli.OK {
+	for _, e := range append(list, clitest.InManual("compare", manual)...) {
+		code, stdout, stderr := compare(e.Args...)
+		if code != cli.OK {
 			t.Errorf("%s: exit %d: %s", e.Args, code, stderr)
+		}
+		if e.Want != "" {
+			e.Check(t, stdout)
 		}
 	}
 }

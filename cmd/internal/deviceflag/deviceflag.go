@@ -31,9 +31,13 @@ type Flags struct {
 // Define adds the flags to a command's, for backends with any of the abilities.
 func Define(s *pflag.FlagSet, can registry.Ability) *Flags {
 	f := &Flags{can: can}
-	s.StringVar(&f.Backend, "backend", "", "`BACKEND` to run on; "+builtin.CPU+" if not given, "+builtin.AOT+" with --topology; help says more")
+	s.StringVar(&f.Backend, "backend", "", "`BACKEND` to run on, "+builtin.CPU+" or with --topology "+builtin.AOT+" if not given; help explains")
 	cli.Known(s, "backend", registry.Names(can))
-	s.StringVar(&f.Topology, "topology", "", "`CHIP` to predict for; bench and inspect take several joined by commas")
+	several := ""
+	if can == 0 {
+		several = ", or several joined by commas"
+	}
+	s.StringVar(&f.Topology, "topology", "", "`CHIP` to predict for"+several)
 	cli.Known(s, "topology", registry.Chips())
 	s.StringArrayVar(&f.params, "param", nil, "parameter `KEY=VALUE` of the backend; may be repeated; help lists those of --backend")
 	return f

@@ -33,7 +33,7 @@ func inspect(args ...string) (code int, stdout, stderr string) {
 
 // TestManual runs every example of the documentation.
 func TestManual(t *testing.T) {
-	list := clitest.Examples(t, "inspect", 4)
+	list := append(clitest.Examples(t, "inspect", 4), clitest.InManual("inspect", manual)...)
 	t.Chdir(t.TempDir())
 	for _, e := range list {
 		code, stdout, stderr := inspect(e.Args...)

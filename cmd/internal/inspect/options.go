@@ -84,16 +84,23 @@ SYNOPSIS
   matladder inspect KERNEL|FILE [flags]
 
 EXAMPLES
-  The tile program of a kernel; what it costs, under the roofline of a chip; kernels of a
-  StableHLO program, predicted for two chips:
+  The tile program of a kernel:
 
     $ go run ./cmd/inspect v3 --sizes 300x200x256
+    v3_block
+      grid (i, j, k) = (3, 2, 2), parallel, parallel, arbitrary
+      in   a  float32[300, 200]  block (128, 128)  lambda i, j, k: (i, k)  # last block holds (44, 72)
+    …
+
+  What a kernel costs, under the roofline of a chip; kernels of a StableHLO program, predicted
+  for two chips:
+
     $ go run ./cmd/inspect v5 --dtype bfloat16 --sizes 4096 --as counts --topology v6e
     $ go run ./cmd/inspect model.mlir --topology v5e,v6e
 
 VIEWS
   tile       the program; json is the same for programs
-  counts     FLOPs, bytes moved, fast memory, intensity and the roofline
+  counts     FLOPs, bytes moved, fast memory, intensity, and the roofline of --topology (v5e)
   steps      what each grid step moves; traverse is the whole launch, as a map or a picture
   mosaic     the text that a TPU's compiler takes; stablehlo is the program around it
   schedule   cycles of a grid step by libtpu's schedule: compute, copies, overhead
@@ -112,7 +119,7 @@ func parse(args []string) (*options, error) {
 	cli.Offer(f, "dtype", known.Names(tile.Dtypes(), tile.Dtype.String))
 	f.StringVar(&blocks, "blocks", "", "`BLOCKS` of v4 or v5, bm×bk×bn; those that move the fewest bytes if not given")
 	f.StringVar(&o.variant, "variant", "", "`VARIANT` of the kernel, such as fused of v5 where the launch quantizes A")
-	f.StringVar(&launch, "launch", "", "launch of a .ttir file, `NAME=VALUE …`: grid=512x1x1, its integers by name, num_warps, num_stages")
+	f.StringVar(&launch, "launch", "", "launch of a .ttir file, `NAME=VALUE...`: grid=512x1x1, its integers by name, num_warps, num_stages")
 	cli.Group(f, "THE KERNEL")
 	f.StringVar(&o.as, "as", "tile", "`VIEW`")
 	cli.Known(f, "as", ways)

@@ -10,7 +10,7 @@ import (
 
 // TestManual runs every example of the documentation.
 func TestManual(t *testing.T) {
-	for _, e := range clitest.Examples(t, "plot", 4) {
+	for _, e := range append(clitest.Examples(t, "plot", 4), clitest.InManual("plot", manual)...) {
 		t.Run(strings.Join(e.Args, " "), func(t *testing.T) {
 			workplace(t)
 			for i, arg := range e.Args {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -45,6 +46,24 @@ func Examples(t *testing.T, command string, least int) (list []Example) {
 		t.Fatalf("%s has %d examples of %s, want %d", Page, len(list), command, least)
 	}
 	return list
+}
+
+// InManual are the examples of a command's help that show what they print.
+func InManual(command, manual string) (list []Example) {
+	open := false
+	for line := range strings.Lines(manual) {
+		line, shown := strings.CutPrefix(line, "    ")
+		args, isCommand := strings.CutPrefix(line, "$ go run ./cmd/"+command+" ")
+		switch {
+		case shown && isCommand:
+			list, open = append(list, Example{Args: strings.Fields(args)}), true
+		case open && shown:
+			list[len(list)-1].Want += line
+		default:
+			open = false
+		}
+	}
+	return slices.DeleteFunc(list, func(e Example) bool { return e.Want == "" })
 }
 
 // Check compares what the command printed, whatever the widths of its columns.
