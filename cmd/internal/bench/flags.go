@@ -49,9 +49,9 @@ EXAMPLES
 
     $ go run ./cmd/bench --kernel 3,5 --sizes 512 --dtype float32
     float32 · cpu_amd_epyc · measured · cpu · avx512 · 2 threads · uniform inputs
-      kernel    blocks       size   median       ±  GFLOP/s  % of peak      over  err/bound  rel_err  status
-      v3_block  128×128×128   512  1.26 ms  ±0.5 %      214       90.4                0.011  2.1e-07  ok
-      v5_quant  256×512×256   512  1.20 ms  ±0.4 %      224       94.6  1.05× v3      0.034    4e-07  ok
+      kernel    blocks       size   median      ±  GFLOP/s  % of peak      over  err/bound  rel_err  status
+      v3_block  128×128×128   512  1.26 ms  0.5%      214       90.4                0.011  2.1e-07  ok
+      v5_quant  256×512×256   512  1.20 ms  0.4%      224       94.6  1.05× v3      0.034    4e-07  ok
     out/20261120-101500.csv: 60 rows
 
   Predictions for two TPUs, none of which is needed, and an interrupted sweep that goes on:
