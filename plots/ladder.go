@@ -71,7 +71,7 @@ func ladderBars(q Request, summaries []stats.Summary) *figure.Bars {
 func valueBar(b figure.Bar, e stats.Estimate, unit string) figure.Bar {
 	b.Y, b.Lo, b.Hi, b.Label, b.Status = e.Median, e.Lo, e.Hi, figure.Digits(e.Median)+unit, ""
 	if b.LowConfidence = !e.Holds(); b.LowConfidence {
-		b.Label = "~" + b.Label
+		b.Label = stats.Noisy + b.Label
 	}
 	return b
 }

@@ -110,8 +110,8 @@ func disturbedNotes(list []Comparison) (notes []string) {
 		notes = append(notes, fmt.Sprintf("the machine was disturbed in %d of %d samples: they are %s", disturbed, all, what))
 	}
 	if lowConfidence > 0 {
-		notes = append(notes, fmt.Sprintf("%s stands before %d of %d ratios without a verdict: fewer than %d samples of a side were quiet; measure again on a quieter machine, or use --ab",
-			lowConfidenceMark, lowConfidence, len(list), enoughQuiet))
+		notes = append(notes, fmt.Sprintf("%s marks noisy ratios, %d of %d, which have no verdict: fewer than %d samples of a side were quiet; measure again on a quieter machine, or use --ab",
+			Noisy, lowConfidence, len(list), enoughQuiet))
 	}
 	return notes
 }
@@ -166,7 +166,7 @@ func (c *Comparison) cells() []string {
 	if c.Ratio.Known() {
 		ratio = words.Figure(c.Ratio.Median)
 		if c.LowConfidence {
-			ratio = lowConfidenceMark + ratio
+			ratio = Noisy + ratio
 		}
 		if c.Ratio.Sure() && c.New.Mode == results.Measured {
 			interval = words.Figure(c.Ratio.Lo) + " to " + words.Figure(c.Ratio.Hi)
