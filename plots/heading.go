@@ -62,17 +62,14 @@ func headingOf(q Request, title string, summaries []*stats.Summary, best bool, m
 		title += ", " + q.Dtype + " operands"
 	}
 	mode, on := modes(summaries), ", on "
-	switch mode {
-	case string(results.Predicted):
-		on = ", predicted for "
-	case string(results.Measured):
-	default:
+	if mode != string(results.Measured) && mode != "" {
 		title += ", " + mode
+	}
+	if mode == string(results.Predicted) {
+		on = " for "
 	}
 	if device := shared(rows, "device"); device != nil {
 		title += on + device[0]
-	} else if on != ", on " {
-		title += ", predicted"
 	}
 
 	how := append([]string{mode}, shared(rows, "variant", "quant", "activation", "options", "precision", "backend", "plugin",

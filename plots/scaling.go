@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"image/color"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -130,15 +131,10 @@ func (sp scaledProduct) picture(q Request) (*figure.Panels, error) {
 	return p, nil
 }
 
-// peakOf is the peak of all devices of a point, in as large a unit as it fills.
+// peakOf is the peak of all devices of a point, up to EFLOP/s.
 func peakOf(s *stats.Summary) string {
-	peak, unit := s.Roof(), s.RateOf().PerSecond()
-	for _, u := range []figure.Unit{{Name: "E" + unit, Value: 1e18}, {Name: "P" + unit, Value: 1e15}} {
-		if peak >= u.Value {
-			return u.Format(peak)
-		}
-	}
-	return rateUnit(peak, s.RateOf()).Format(peak)
+	step := max(0, min(3, int(math.Log10(s.Roof()/1e9)/3)))
+	return figure.Unit{Name: "GTPE"[step:step+1] + s.RateOf().PerSecond(), Value: math.Pow(1000, float64(step+3))}.Format(s.Roof())
 }
 
 // fillScaling draws one kind of scaling.

@@ -26,7 +26,6 @@ type Series struct {
 type Point struct {
 	X, Y, Lo, Hi  float64
 	Label         string // beside the marker; may be empty
-	Apart         bool   // not joined to the points around it
 	LowConfidence bool   // not to be relied on: no axis is made for it, and its mark is hollow
 	Levels        []Level
 }
@@ -51,11 +50,11 @@ func (s *Series) Sort() {
 }
 
 // Stretches splits the points where the line between two of them would cross
-// a failure, and sets points apart that join nothing.
+// a failure, and sets faint ones apart.
 func (s *Series) Stretches() [][]Point {
 	var list [][]Point
 	for i, pt := range s.Points {
-		if i > 0 && !s.Faint && !pt.Apart && !s.Points[i-1].Apart && !s.failedBetween(s.Points[i-1].X, pt.X) {
+		if i > 0 && !s.Faint && !s.failedBetween(s.Points[i-1].X, pt.X) {
 			list[len(list)-1] = append(list[len(list)-1], pt)
 			continue
 		}
