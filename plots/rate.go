@@ -52,6 +52,11 @@ func rateCharts(q Request, title string, summaries []stats.Summary, split bool) 
 		for i, label := range labels(curves, q.Kind != Size) {
 			s, c := looks[i].series(label, curves[i]), curves[i]
 			s.Bold = best && c.kernel == q.Kernel || split && len(ranked) > 1 && c == ranked[0]
+			for size, x := range place {
+				if c.at[size] == nil {
+					s.Missing = append(s.Missing, x)
+				}
+			}
 			for size, sum := range c.at {
 				addRate(&s, place[size], sum)
 				if best && s.Bold && usable(sum) && len(shapes) > 1 {

@@ -20,6 +20,7 @@ type Series struct {
 	Predicted bool
 	Points    []Point // in the order in which they are joined
 	Failures  []Failure
+	Missing   []float64 // where others have points: no line crosses it
 }
 
 // A Point is one value with its interval. Lo = Y = Hi where none is known.
@@ -50,7 +51,7 @@ func (s *Series) Sort() {
 }
 
 // Stretches splits the points where the line between two of them would cross
-// a failure, and sets faint ones apart.
+// a failure or a missing point, and sets faint ones apart.
 func (s *Series) Stretches() [][]Point {
 	var list [][]Point
 	for i, pt := range s.Points {
@@ -64,7 +65,8 @@ func (s *Series) Stretches() [][]Point {
 }
 
 func (s *Series) failedBetween(from, to float64) bool {
-	return slices.ContainsFunc(s.Failures, func(f Failure) bool { return f.X > from && f.X < to })
+	between := func(x float64) bool { return x > from && x < to }
+	return slices.ContainsFunc(s.Missing, between) || slices.ContainsFunc(s.Failures, func(f Failure) bool { return between(f.X) })
 }
 
 // drawAll draws the bands of all series below the lines of all. Lines that are thin only
