@@ -83,13 +83,9 @@ func headingOf(q Request, title string, summaries []*stats.Summary, best bool, m
 	same := shared(rows, names...)
 	other := slices.DeleteFunc(shared(baseline, names...), func(text string) bool { return slices.Contains(same, text) })
 	if len(other) > 0 {
-		footer[1] += " · " + results.Baseline + ": " + strings.Join(other, ", ")
+		footer[1] = strings.TrimPrefix(footer[1]+" · "+results.Baseline+": "+strings.Join(other, ", "), " · ")
 	}
-	for _, text := range []string{sources(summaries), lowConfidence(summaries, mark)} {
-		if text != "" {
-			footer = append(footer, text)
-		}
-	}
+	footer = append(footer, sources(summaries), lowConfidence(summaries, mark))
 	footer = slices.DeleteFunc(footer, func(line string) bool { return line == "" })
 	return figure.Heading{Kind: string(q.Kind), Name: fileName(q), Title: title, Subtitle: subtitle, Footer: footer}
 }

@@ -84,19 +84,12 @@ const maxLines = 6
 
 // byLast are the curves of a block shape at several sizes, the fastest where sizes end first.
 func byLast(each []*curve) []*curve {
-	last := func(c *curve) (rate, work float64) {
-		for _, s := range c.at {
-			if usable(s) && s.Work() > work {
-				rate, work = s.Rate.Median, s.Work()
-			}
-		}
-		return rate, work
+	last := func(c *curve) *stats.Summary {
+		return slices.MaxFunc(sorted([]*curve{c}), func(a, b *stats.Summary) int { return results.CompareSizes(&a.Record, &b.Record) })
 	}
 	ranked := slices.DeleteFunc(slices.Clone(each), func(c *curve) bool { return c.single || len(c.at) < 2 })
 	slices.SortStableFunc(ranked, func(a, b *curve) int {
-		rateA, workA := last(a)
-		rateB, workB := last(b)
-		return cmp.Or(cmp.Compare(workB, workA), cmp.Compare(rateB, rateA))
+		return cmp.Or(cmp.Compare(last(b).Work(), last(a).Work()), cmp.Compare(last(b).Rate.Median, last(a).Rate.Median))
 	})
 	return ranked
 }

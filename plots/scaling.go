@@ -117,7 +117,7 @@ func (sp scaledProduct) picture(q Request) (*figure.Panels, error) {
 	devices, ways := figure.Powers("devices", ticks), waysToSpread(all)
 	y := figure.Axis{Label: "% of the peak of all devices", Max: 106, Unit: percent}
 	if drawable(sp.whole.Roof()) {
-		y.Label += ", " + peakOf(sp.whole) + " of " + strconv.Itoa(sp.whole.Devices)
+		y.Label += fmt.Sprintf(" (%d: %s)", sp.whole.Devices, peakOf(sp.whole))
 	}
 	p.Rows = [][]figure.Panel{{
 		{Title: "strong: the same product on more devices", X: devices, Y: y},
