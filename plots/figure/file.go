@@ -33,7 +33,7 @@ const (
 var Formats = []Format{PNG, SVG}
 
 // darkStyle turns light and dark round on a dark page and leaves the hues.
-const darkStyle = "<style>@media(prefers-color-scheme:dark){svg{filter:invert(.93) hue-rotate(180deg)}}</style>\n"
+const darkStyle = "<style>@media screen and (prefers-color-scheme:dark){svg{filter:invert(.93) hue-rotate(180deg)}}</style>\n"
 
 // Write draws p in the given format to w.
 func Write(w io.Writer, p Picture, f Format) error {
