@@ -72,9 +72,9 @@ func headingOf(q Request, title string, summaries []*stats.Summary, best bool, m
 		title += on + device[0]
 	}
 
-	how := append([]string{mode}, shared(rows, "variant", "quant", "activation", "options", "precision", "backend", "plugin",
+	footer := append([]string{mode}, shared(rows, "variant", "quant", "activation", "options", "precision", "backend", "plugin",
 		"method", "isa", "threads", "devices", "mesh", "cache", "pin", "fault", "operands", "dist", "host", "version")...)
-	footer := []string{strings.Join(append(how, days(rows)...), " · "), intervals(summaries)}
+	footer = []string{strings.Join(append(footer, days(rows)...), " · "), intervals(summaries)}
 	var subtitle []string
 	if best {
 		subtitle = append(subtitle, "each kernel with its fastest block shape at each size")

@@ -53,13 +53,9 @@ func rateCharts(q Request, title string, summaries []stats.Summary, split bool) 
 			s, c := looks[i].series(label, curves[i]), curves[i]
 			s.Bold = best && c.kernel == q.Kernel || split && len(ranked) > 1 && c == ranked[0]
 			for size, x := range place {
-				if c.at[size] == nil {
+				if sum := c.at[size]; sum == nil {
 					s.Missing = append(s.Missing, x)
-				}
-			}
-			for size, sum := range c.at {
-				addRate(&s, place[size], sum)
-				if best && s.Bold && usable(sum) && len(shapes) > 1 {
+				} else if addRate(&s, x, sum); best && s.Bold && usable(sum) && len(shapes) > 1 {
 					s.Points[len(s.Points)-1].Label = choiceOf(sum).name()
 				}
 			}
