@@ -5,8 +5,8 @@
 // It reads README.md, CONTRIBUTING.md, docs, the lessons of the workshop, the READMEs of
 // kernels and every other page that one of these links to. Its navigation is docs/README.md:
 // each level-two heading is a section, each item of a list that begins with a link is a page.
-// A page for each command is made of its package comment and its --help. The site needs no
-// server and no network: links are relative, and search is a file.
+// A page for each command is made of its package comment. The site needs no server and no
+// network: links are relative, and search is a file.
 //
 //	go run -C tools/site .            out/site/index.html
 //	go run -C tools/site . --serve    the same, at http://127.0.0.1:8080

@@ -76,8 +76,8 @@ func newSite(repo fs.FS, root, base string) *site {
 var patterns = []string{"README.md", "CONTRIBUTING.md", "docs/*.md", "docs/*/*.md", "docs/*/*/*.md",
 	"workshop/*.md", "kernels/*/README.md", "kernels/*/*/README.md", "results/FORMAT.md"}
 
-// build makes all pages and checks their links. Without whole it leaves out what takes the
-// commands themselves: their --help and the live pieces.
+// build makes all pages and checks their links. Without whole it leaves out the live pieces,
+// which take the commands themselves.
 func (s *site) build(ctx context.Context, whole bool) error {
 	for _, p := range patterns {
 		names, err := fs.Glob(s.repo, p)
@@ -100,11 +100,10 @@ func (s *site) build(ctx context.Context, whole bool) error {
 		}
 	}
 	if whole {
-		made, err := s.runCommands(ctx)
+		made, err := s.makeLive(ctx)
 		if err != nil {
 			return err
 		}
-		s.addHelp(made)
 		s.addLive(made)
 	}
 	s.readIndex()

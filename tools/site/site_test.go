@@ -182,14 +182,21 @@ func TestSlug(t *testing.T) {
 	}
 }
 
-// TestHelp: options become terms, their further lines belong to them, and all other lines are kept.
-func TestHelp(t *testing.T) {
-	const help = "Usage: run [flags]\n\nWhat to measure:\n  -k, --kernel N   kernels, by\n                   number\n      --sizes S    sizes <all>\n\nExamples:\n  run --kernel 1\n"
-	const want = "<pre><code>Usage: run [flags]</code></pre>\n<h3>What to measure</h3>\n<dl class=\"options\">\n" +
-		"<dt><code>-k, --kernel N</code></dt><dd>kernels, by number</dd>\n<dt><code>--sizes S</code></dt><dd>sizes &lt;all&gt;</dd>\n</dl>\n" +
-		"<h3>Examples</h3>\n<pre><code>  run --kernel 1</code></pre>\n"
-	if have := helpHTML(help); have != want {
+// TestManual: options become terms, their further lines belong to them, sentences become
+// paragraphs, and commands stay as they are.
+func TestManual(t *testing.T) {
+	const text = "-k, --kernel N   kernels, by\n                 number\n--sizes S        sizes <all>\nA file may hold\nboth.\n\nTwo of them:\n\n  $ run --kernel 1\n  a    b\n\n  $ run\n"
+	const want = "<dl class=\"options\">\n<dt><code>-k, --kernel N</code></dt><dd>kernels, by number</dd>\n<dt><code>--sizes S</code></dt><dd>sizes &lt;all&gt;</dd>\n</dl>\n" +
+		"<p>A file may hold both.</p>\n<p>Two of them:</p>\n"
+	have, code, _ := strings.Cut(manualHTML(text), "<pre class=\"run\">")
+	if have != want {
 		t.Errorf("have\n%s\nwant\n%s", have, want)
+	}
+	if code = regexp.MustCompile(`<[^>]*>`).ReplaceAllString(code, ""); strings.TrimSpace(code) != "$ run --kernel 1\na    b\n\n$ run" {
+		t.Errorf("code is %q", code)
+	}
+	if have, want := manualHTML("go run ./cmd/x [flags]\nx [flags]\n"), "go run ./cmd/x [flags]\nx [flags]"; !strings.Contains(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(have, ""), want) || strings.Count(have, "<pre") != 1 {
+		t.Errorf("%q", have)
 	}
 }
 
