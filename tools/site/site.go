@@ -151,6 +151,7 @@ func relative(from, to string) string {
 // view is what the template shows.
 type view struct {
 	Title, Source string
+	Base          string // of the repository on its hosting, or ""
 	Root          string // from the page to the site's root
 	Front, Wide   bool
 	Body          template.HTML
@@ -196,7 +197,7 @@ func (s *site) render() error {
 }
 
 func (s *site) view(p *page) view {
-	v := view{Title: p.title, Source: p.source, Root: relative(p.output, "."), Front: p.output == "index.html",
+	v := view{Title: p.title, Source: p.source, Base: s.base, Root: relative(p.output, "."), Front: p.output == "index.html",
 		Wide: p.wide, Body: p.body, Contents: p.contents}
 	if v.Root == "." {
 		v.Root = ""

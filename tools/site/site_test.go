@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path"
 	"regexp"
@@ -127,6 +128,8 @@ func TestBuild_Base(t *testing.T) {
 	s := buildSmall(t, nil, "https://example.com/blob/main/")
 	if text := string(s.files["kernels/v1/index.html"]); !strings.Contains(text, `href="https://example.com/blob/main/kernels/v1/kernel.go#L2"`) {
 		t.Error(text)
+	} else if !strings.Contains(text, `href="https://example.com/blob/main/kernels/v1/README.md"`) {
+		t.Error("a page does not name its source")
 	}
 	if _, ok := s.files["source/kernels/v1/kernel.go.html"]; ok {
 		t.Error("a page is made of a source file all the same")
@@ -165,6 +168,26 @@ func TestNavigation(t *testing.T) {
 	}
 	if have, want := show(s), "Start: matladder\nCommands: run\nOther pages: A page Inner v1\n"; have != want || len(s.problems) > 0 {
 		t.Errorf("have\n%swant\n%s%q", have, want, s.problems)
+	}
+}
+
+// TestMarkup: tables scroll in a frame, notes have their name, commands a button, and HTML is kept.
+func TestMarkup(t *testing.T) {
+	page := "# T\n\n> [!WARNING]\n> Hot.\n\n| a |\n| --- |\n| 1 |\n\n```\ngo run ./cmd/x\n```\n\n```text\na < b\n```\n\n<details><summary>Why?</summary>\n\nSo.\n</details>\n"
+	text := string(buildSmall(t, map[string]string{"docs/page.md": page, "README.md": "# R\n"}, "").files["docs/page.html"])
+	for _, want := range []string{`<blockquote class="note"><p><strong>Warning</strong><br>Hot.`, `<div class="table"><table>`, `<pre class="run"><code>go run ./cmd/x`, "<pre><code>a &lt; b</code></pre>", "<details><summary>Why?</summary>\n<p>So.</p>\n</details>"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("missing %s in\n%s", want, text)
+		}
+	}
+}
+
+// TestRun_Usage: a mistake in the command line is said before anything is read.
+func TestRun_Usage(t *testing.T) {
+	for _, args := range [][]string{{"more"}, {"--check", "--serve"}, {"--unknown"}} {
+		if _, ok := errors.AsType[usageError](run(t.Context(), args)); !ok {
+			t.Errorf("%q is no mistake", args)
+		}
 	}
 }
 
