@@ -152,6 +152,7 @@ func relative(from, to string) string {
 type view struct {
 	Title, Source string
 	Base          string // of the repository on its hosting, or ""
+	About         string // how the text begins
 	Root          string // from the page to the site's root
 	Front, Wide   bool
 	Body          template.HTML
@@ -199,6 +200,11 @@ func (s *site) render() error {
 func (s *site) view(p *page) view {
 	v := view{Title: p.title, Source: p.source, Base: s.base, Root: relative(p.output, "."), Front: p.output == "index.html",
 		Wide: p.wide, Body: p.body, Contents: p.contents}
+	if len(p.sections) > 0 {
+		if v.About = p.sections[0].text; len(v.About) > 160 {
+			v.About = v.About[:strings.LastIndex(v.About[:160], " ")+1] + "…"
+		}
+	}
 	if v.Root == "." {
 		v.Root = ""
 	} else {
