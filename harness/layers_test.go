@@ -56,8 +56,8 @@ func TestLayers(t *testing.T) {
 	}
 	b.Reset()
 	summaries[0].LowConfidence = true
-	if err := stats.WriteLayers(&b, summaries); err != nil || !strings.Contains(b.String(), "~3.00 ms") { // a sum with one that is not to be relied on
-		t.Errorf("%v, no ~ before the sum in\n%s", err, b.String())
+	if err := stats.WriteLayers(&b, summaries); err != nil || !strings.Contains(b.String(), "†3.00 ms") { // a sum with one that is not to be relied on
+		t.Errorf("%v, no † before the sum in\n%s", err, b.String())
 	}
 }
 

@@ -63,16 +63,16 @@ func WorkOf(p *tile.Program, resident ...Resident) (Work, error) {
 				w.FirstBytes += r.ArrayBytes()
 			}
 			if resident[at].Between {
-				between, first = between+t.bytes, first+blockBytes(r, firstProgram{})
+				between, first = between+t.bytes, first+blockBytes(r, &firstProgram{})
 			}
 			continue
 		}
 		w.Bytes += t.bytes
 		switch r.Kind {
 		case tile.In:
-			w.FirstBytes += blockBytes(r, firstProgram{})
+			w.FirstBytes += blockBytes(r, &firstProgram{})
 		case tile.Out:
-			w.LastBytes += blockBytes(r, lastProgram{})
+			w.LastBytes += blockBytes(r, &lastProgram{})
 		case tile.Table:
 			w.FirstBytes += t.bytes
 		}
@@ -98,14 +98,11 @@ func WorkOf(p *tile.Program, resident ...Resident) (Work, error) {
 
 // firstProgram and lastProgram are where a grid starts and ends.
 type (
-	firstProgram struct{}
-	lastProgram  struct{}
+	firstProgram = tile.Point
+	lastProgram  struct{ tile.Point }
 )
 
-func (firstProgram) ProgramID(*tile.Axis) int      { return 0 }
-func (firstProgram) TableValue(*tile.Ref, int) int { return 0 }
-func (lastProgram) ProgramID(a *tile.Axis) int     { return a.Size - 1 }
-func (lastProgram) TableValue(*tile.Ref, int) int  { return 0 }
+func (*lastProgram) ProgramID(a *tile.Axis) int { return a.Size - 1 }
 
 // blockBytes is the part inside the array of the block that a program sees.
 func blockBytes(r *tile.Ref, env tile.Env) int64 {

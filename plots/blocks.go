@@ -35,7 +35,7 @@ func blockPictures(q Request, d data) ([]figure.Picture, error) {
 		curves = fastestCurves(curves, best)
 	}
 	list := sorted(curves)
-	h := &figure.HeatMap{Heading: headingOf(q, q.Kernel+" by block shape", list, false, "~, "), Color: kernelColor(q.Kernel), X: categories(asked)}
+	h := &figure.HeatMap{Heading: headingOf(q, q.Kernel+" by block shape", list, false, stats.Noisy+", "), Color: kernelColor(q.Kernel), X: categories(asked)}
 	for i, name := range labels(curves, false) {
 		row := figure.HeatRow{Label: name, Predicted: curves[i].any().Mode == results.Predicted}
 		for _, size := range h.X.Ticks {

@@ -28,7 +28,7 @@ func comparePictures(q Request, d data) ([]figure.Picture, error) {
 		return nil, fmt.Errorf("%s: only %s has rows of it: nothing to compare", q.Dtype, files[0])
 	}
 	if len(files) != 2 {
-		return nil, fmt.Errorf("%s: compare holds one results file against another: give --input twice, the old one first; there are %d files", q.Dtype, len(files))
+		return nil, fmt.Errorf("%s: compare holds one results file against another: name two, the old one first; there are %d files", q.Dtype, len(files))
 	}
 	list, onlyOld, onlyNew := stats.Pair(runs[files[0]], runs[files[1]], sameBand, false)
 	if len(list) == 0 {

@@ -392,7 +392,7 @@ func TestBlocks_Clipped(t *testing.T) {
 	}
 }
 
-// TestBlocks_LowConfidence: a cell is filled whatever its figure is worth, so ~ says of which that
+// TestBlocks_LowConfidence: a cell is filled whatever its figure is worth, so † says of which that
 // it is not to be relied on, and the heading names them by that.
 func TestBlocks_LowConfidence(t *testing.T) {
 	const k = "v4_optblock"
@@ -408,7 +408,7 @@ func TestBlocks_LowConfidence(t *testing.T) {
 	if few, enough := h.Rows[0].Cells[0], h.Rows[1].Cells[0]; !few.LowConfidence || enough.LowConfidence {
 		t.Errorf("of 1 sample and of 6: %+v", h.Rows)
 	}
-	if text := strings.Join(h.Footer, "\n"); !strings.Contains(text, "\n~, not to be relied on") {
+	if text := strings.Join(h.Footer, "\n"); !strings.Contains(text, "\n†, not to be relied on") {
 		t.Errorf("the heading says\n%s", text)
 	}
 }

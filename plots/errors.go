@@ -37,7 +37,7 @@ func errorPictures(q Request, d data) ([]figure.Picture, error) {
 		ch.Y.Unit.Value = math.Pow(10, power)
 		ch.Y.Max, ch.Y.Label = most.RelErr.Value*1.1, fmt.Sprintf("%s, in 1e%.0f", ch.Y.Label, power)
 	}
-	ch.Series = errorSeries(shown)
+	ch.Series = errorSeries(shown, modes(rows))
 	ch.Heading = headingOf(q, "Error by "+ch.X.Label, rows, false, hollowWords)
 	ch.Footer = ch.Footer[:1] // the others are of times
 	ch.Subtitle = []string{"a line is the largest error of a kernel's block shapes, its band reaches down to the least"}
@@ -49,7 +49,7 @@ func errorPictures(q Request, d data) ([]figure.Picture, error) {
 
 // errorSeries are the worst error at each K of each kernel and mode, and how far it is to the
 // least. Kernels of the same errors are one line with their names.
-func errorSeries(summaries []stats.Summary) (list []figure.Series) {
+func errorSeries(summaries []stats.Summary, all string) (list []figure.Series) {
 	type line struct {
 		kernel string
 		mode   results.Mode
@@ -59,7 +59,7 @@ func errorSeries(summaries []stats.Summary) (list []figure.Series) {
 		return cmp.Or(stats.CompareKernels(a.kernel, b.kernel), cmp.Compare(a.mode, b.mode))
 	})
 	for _, id := range order {
-		s := seriesOf(id.kernel, id.mode)
+		s := seriesOf(id.kernel, id.mode, all)
 		lengths, at := grouped(lines[id], (*stats.Summary).Contracted)
 		for _, k := range lengths {
 			pt := figure.Point{X: float64(k), Lo: math.Inf(1)}
@@ -71,14 +71,26 @@ func errorSeries(summaries []stats.Summary) (list []figure.Series) {
 			s.Points = append(s.Points, pt)
 		}
 		s.Sort()
-		same := slices.IndexFunc(list, func(o figure.Series) bool { return o.Predicted == s.Predicted && slices.EqualFunc(o.Points, s.Points, alike) })
+		same := slices.IndexFunc(list, func(o figure.Series) bool {
+			return o.Predicted == s.Predicted && (within(o.Points, s.Points) || within(s.Points, o.Points))
+		})
 		if same >= 0 {
+			if within(s.Points, list[same].Points) {
+				s.Points = list[same].Points
+			}
 			s.Label = short(list[same].Label) + ", " + short(s.Label)
 			list = slices.Delete(list, same, same+1)
 		}
 		list = append(list, s)
 	}
 	return list
+}
+
+// within reports whether the points all lie on others.
+func within(points, others []figure.Point) bool {
+	return !slices.ContainsFunc(points, func(a figure.Point) bool {
+		return !slices.ContainsFunc(others, func(b figure.Point) bool { return alike(a, b) })
+	})
 }
 
 // alike reports whether two points are nearly one.

@@ -60,8 +60,8 @@ var table = []kindOf{
 	{Errors, Whole, false, errorPictures},           // the error by K, in the dtype that rounds most
 	{Peers, PerDtype, false, peersPictures},         // rate against size: the fastest kernel and other libraries, for each number of threads
 	{Accuracy, Whole, false, accuracyPictures},      // error against rate, a point for each quantization of one shape
-	{Scaling, PerDtype, false, scalingPictures},     // rate against devices, a line for each way to spread a product over a mesh
-	{Work, PerDtype, false, workPictures},           // rate against size, of what is asked beside what is computed for it
+	{Scaling, PerDtype, false, scalingPictures},     // % of the peak against devices, a line for each way to spread a product over a mesh
+	{Work, PerDtype, false, workPictures},           // rate against size, of what is asked beside what is computed for it, where they differ
 	{Layers, All, false, layerPictures},             // where the time of a layer of a model goes, and how far each part is from its roof
 }
 

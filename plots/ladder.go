@@ -71,7 +71,7 @@ func ladderBars(q Request, summaries []stats.Summary) *figure.Bars {
 func valueBar(b figure.Bar, e stats.Estimate, unit string) figure.Bar {
 	b.Y, b.Lo, b.Hi, b.Label, b.Status = e.Median, e.Lo, e.Hi, figure.Digits(e.Median)+unit, ""
 	if b.LowConfidence = !e.Holds(); b.LowConfidence {
-		b.Label = "~" + b.Label
+		b.Label = stats.Noisy + b.Label
 	}
 	return b
 }
@@ -149,7 +149,7 @@ func machineRows(q Request, summaries []stats.Summary) *figure.Rows {
 // seriesIn returns the index of the series that a summary belongs to: its kernel
 // in its mode.
 func seriesIn(r *figure.Rows, s *stats.Summary) int {
-	look := seriesOf(s.Kernel, s.Mode)
+	look := seriesOf(s.Kernel, s.Mode, "")
 	if at := slices.IndexFunc(r.Series, func(o figure.Series) bool { return o.Label == look.Label }); at >= 0 {
 		return at
 	}

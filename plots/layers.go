@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"image/color"
+	"slices"
 
 	"matladder/internal/words"
 	"matladder/plots/figure"
@@ -12,44 +13,46 @@ import (
 )
 
 // layerPictures shows where the time of layers goes: a bar's
-// length is a part's time, and the filled part is the roofline minimum.
+// length is a part's time, and the filled part is the roofline minimum. Two fit a picture.
 func layerPictures(q Request, d data) ([]figure.Picture, error) {
 	var list []figure.Picture
 	for _, mode := range results.Modes {
-		var shown []*stats.Summary
-		p := &figure.Breakdowns{}
-		bound := map[string]bool{}
-		for _, l := range stats.LayersOf(d.asked) {
-			if l.Mode != mode || l.Seconds == 0 {
-				continue
+		of := slices.DeleteFunc(stats.LayersOf(d.asked), func(l stats.LayerTime) bool { return l.Mode != mode || l.Seconds == 0 })
+		for part := range slices.Chunk(of, 2) {
+			p := layersPicture(q, part, mode)
+			if len(list) > 0 {
+				p.Name += fmt.Sprintf("_%d", len(list)+1)
 			}
-			p.Wholes = append(p.Wholes, layerBars(l))
-			for _, part := range l.Parts {
-				if part.Best != nil {
-					shown = append(shown, part.Best)
-					bound[part.Bound()] = true
-				}
-			}
+			list = append(list, p)
 		}
-		if p.Wholes == nil {
-			continue
-		}
-		for _, name := range []string{"memory", "products"} {
-			if col := boundColor[name]; bound[name] {
-				p.Key = append(p.Key, figure.KeyBox{Label: "roof: " + name, Color: col}, figure.KeyBox{Label: "beyond it", Color: col, Fill: beyond(mode)})
-			}
-		}
-		p.Heading = headingOf(q, "Where the time of a layer goes", shown, false, "~: ")
-		p.Subtitle = append(p.Subtitle, "a bar is a part's time at its fastest kernel, in % of its layer's; filled: what the longer of its FLOPs at the peak and its bytes at the bandwidth takes")
-		if len(list) > 0 {
-			p.Name += "_" + string(mode)
-		}
-		list = append(list, p)
 	}
 	if list == nil {
 		return nil, errors.New("no layer of a model has a time: bench --config transformer measures some, and with --topology v6e predicts them")
 	}
 	return list, nil
+}
+
+func layersPicture(q Request, layers []stats.LayerTime, mode results.Mode) *figure.Breakdowns {
+	var shown []*stats.Summary
+	p := &figure.Breakdowns{Heads: []string{"time", "% of the layer", "% of its roof"}}
+	bound := map[string]bool{}
+	for _, l := range layers {
+		p.Wholes = append(p.Wholes, layerBars(l))
+		for _, part := range l.Parts {
+			if part.Best != nil {
+				shown = append(shown, part.Best)
+				bound[part.Bound()] = true
+			}
+		}
+	}
+	for _, name := range []string{"memory", "products"} {
+		if col := boundColor[name]; bound[name] {
+			p.Key = append(p.Key, figure.KeyBox{Label: "roof: " + name, Color: col}, figure.KeyBox{Label: "beyond it", Color: col, Fill: beyond(mode)})
+		}
+	}
+	p.Heading = headingOf(q, "Where the time of a layer goes", shown, false, stats.Noisy+": ")
+	p.Subtitle = append(p.Subtitle, "a bar is a part's time at its fastest kernel; filled: what the longer of its FLOPs at the peak and its bytes at the bandwidth takes")
+	return p
 }
 
 // The colours of parts by what bounds their roof.
@@ -80,8 +83,8 @@ func layerBars(l stats.LayerTime) figure.Whole {
 		if part.Best != nil {
 			col := boundColor[part.Bound()]
 			p.Spans = []figure.Span{{Length: part.Seconds / l.Seconds, Color: col, Fill: beyond(l.Mode)}, {Length: min(part.Roof, part.Seconds) / l.Seconds, Color: col}}
-			p.Words = fmt.Sprintf("%s%s · %s %% of the layer · %s%s %% of its roof", part.Mark(), stats.FormatSeconds(part.Seconds), figure.Digits(100*part.Seconds/l.Seconds),
-				part.Mark(), figure.Digits(100*part.Roof/part.Seconds))
+			p.Words = ""
+			p.Cells = []string{part.Mark() + stats.FormatSeconds(part.Seconds), fmt.Sprintf("%.1f", 100*part.Seconds/l.Seconds), part.Mark() + fmt.Sprintf("%.1f", 100*part.Roof/part.Seconds)}
 		}
 		w.Parts = append(w.Parts, p)
 	}

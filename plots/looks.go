@@ -46,10 +46,10 @@ func KernelColors(kernel string) (line, text color.NRGBA) {
 	return kernelColor(kernel), figure.TextColor(kernelColor(kernel))
 }
 
-// seriesOf is the look of a kernel in a mode where it has one line.
-func seriesOf(kernel string, mode results.Mode) figure.Series {
+// seriesOf is the look of a kernel in a mode, of those of the picture, where it has one line.
+func seriesOf(kernel string, mode results.Mode, all string) figure.Series {
 	n, _ := stats.Rung(kernel)
-	return named(figure.Series{Color: kernelColor(kernel), Shape: max(n, 0)}, kernel, mode)
+	return named(figure.Series{Color: kernelColor(kernel), Shape: max(n, 0)}, kernel, mode, all)
 }
 
 // short is a rung by its number alone, and another name as it is.
@@ -60,10 +60,10 @@ func short(kernel string) string {
 	return kernel
 }
 
-// named names a series, by its mode too where it is predicted.
-func named(s figure.Series, label string, mode results.Mode) figure.Series {
+// named names a series, by its mode too where it is predicted and not all are.
+func named(s figure.Series, label string, mode results.Mode, all string) figure.Series {
 	s.Label, s.Predicted = label, mode == results.Predicted
-	if s.Predicted {
+	if s.Predicted && all != string(mode) {
 		s.Label += " predicted"
 	}
 	return s

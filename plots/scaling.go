@@ -17,8 +17,8 @@ import (
 	"matladder/stats"
 )
 
-// scalingPictures shows products spread over a mesh: the rate of all devices together
-// by how many they are, and in % of their peak, a line for each way to spread. There is
+// scalingPictures shows products spread over a mesh: the rate of all devices together in %
+// of their peak, by how many they are, a line for each way to spread. There is
 // a picture of each product that the sweep has on several numbers of devices; strong
 // scaling is that product itself, weak scaling those with as many rows for each device
 // as it has on the most devices, which belong to both.
@@ -109,49 +109,40 @@ func (sp scaledProduct) picture(q Request) (*figure.Panels, error) {
 		return nil, fmt.Errorf("no product of %s on a mesh has a rate: %s", sp.whole.Size(), failureOf(sp.whole))
 	}
 	p := &figure.Panels{Heading: headingOf(q, "Scaling of "+sp.whole.Size(), all, false, hollowWords)}
-	top, bottom := 0.0, math.Inf(1)
 	var ticks []figure.Tick
 	for _, s := range all {
 		ticks = append(ticks, figure.Tick{Value: float64(s.Devices), Label: strconv.Itoa(s.Devices)})
-		if usable(s) {
-			top, bottom = math.Max(top, s.Rate.Hi), math.Min(bottom, s.Rate.Lo)
-		}
-		if peak := s.Roof(); drawable(peak) {
-			top = math.Max(top, peak)
-		}
 	}
-	unit := rateUnit(top, sp.whole.RateOf())
-	devices, ways := figure.Powers("devices", ticks), waysToSpread(all)
 	rows := strconv.FormatFloat(float64(sp.whole.M)/float64(sp.whole.Devices), 'f', -1, 64)
-	add := func(y figure.Axis, of func(*stats.Summary) stats.Estimate, roof func(*stats.Summary) float64) {
-		strong := figure.Panel{Title: "strong: the same product on more devices", X: devices, Y: y}
-		weak := figure.Panel{Title: "weak: " + rows + " rows for each device", X: devices, Y: y}
-		fillScaling(&strong, sp.strong, ways, of, roof)
-		fillScaling(&weak, sp.weak, ways, of, roof)
-		p.Rows = append(p.Rows, []figure.Panel{strong, weak})
+	devices, ways := figure.Powers("devices", ticks), waysToSpread(all)
+	y := figure.Axis{Label: "% of the peak of all devices", Max: 106, Unit: percent}
+	if drawable(sp.whole.Roof()) {
+		y.Label += fmt.Sprintf(" (%d: %s)", sp.whole.Devices, peakOf(sp.whole))
 	}
-	add(figure.Axis{Label: unit.Name + " of all devices together", Scale: figure.Log, Min: bottom / 1.3, Max: top * 1.3, Unit: unit},
-		func(s *stats.Summary) stats.Estimate { return s.Rate }, (*stats.Summary).Roof)
-	if slices.ContainsFunc(all, func(s *stats.Summary) bool { return usable(s) && drawn(s.PercentOfPeak) }) {
-		add(figure.Axis{Label: "% of the peak of all devices", Max: 106, Unit: percent},
-			func(s *stats.Summary) stats.Estimate { return s.PercentOfPeak }, func(s *stats.Summary) float64 {
-				if drawable(s.Roof()) {
-					return 100
-				}
-				return 0
-			})
-	}
-	p.Subtitle = wordsOfScaling(all)
+	p.Rows = [][]figure.Panel{{
+		{Title: "strong: the same product on more devices", X: devices, Y: y},
+		{Title: "weak: " + rows + " rows for each device", X: devices, Y: y},
+	}}
+	fillScaling(&p.Rows[0][0], sp.strong, ways)
+	fillScaling(&p.Rows[0][1], sp.weak, ways)
+	lines, footer := wordsOfScaling(all)
+	p.Subtitle, p.Footer = lines, append(p.Footer, footer...)
 	sayCovered(p, p.Rows[0], ways)
 	return p, nil
 }
 
-// fillScaling draws one kind of scaling. roof is the most that the devices could do.
-func fillScaling(p *figure.Panel, summaries []*stats.Summary, ways []way, of func(*stats.Summary) stats.Estimate, roof func(*stats.Summary) float64) {
+// peakOf is the peak of all devices of a point, up to EFLOP/s.
+func peakOf(s *stats.Summary) string {
+	step := max(0, min(3, int(math.Log10(s.Roof()/1e9)/3)))
+	return figure.Unit{Name: "GTPE"[step:step+1] + s.RateOf().PerSecond(), Value: math.Pow(1000, float64(step+3))}.Format(s.Roof())
+}
+
+// fillScaling draws one kind of scaling.
+func fillScaling(p *figure.Panel, summaries []*stats.Summary, ways []way) {
 	for _, w := range ways {
 		s := figure.Series{Label: w.label, Shape: w.shape, Color: w.color, Predicted: w.mode == results.Predicted}
 		for _, sum := range w.fastest(summaries) {
-			if v := of(sum); usable(sum) && drawn(v) {
+			if v := sum.PercentOfPeak; usable(sum) && drawn(v) {
 				pt := pointOf(float64(sum.Devices), v)
 				pt.LowConfidence = !sum.Rate.Holds()
 				s.Points = append(s.Points, pt)
@@ -161,15 +152,7 @@ func fillScaling(p *figure.Panel, summaries []*stats.Summary, ways []way, of fun
 		}
 		p.Add(s)
 	}
-	for _, s := range summaries {
-		x, y := float64(s.Devices), roof(s)
-		if drawable(y) && !slices.ContainsFunc(p.Guide, func(pt figure.Point) bool { return pt.X == x }) {
-			p.Guide = append(p.Guide, figure.Point{X: x, Y: y})
-		}
-	}
-	slices.SortFunc(p.Guide, func(a, b figure.Point) int { return cmp.Compare(a.X, b.X) })
-	p.GuideWords = "ideal: the peak of every device"
-	if len(p.Series) == 0 {
+	if p.Mark = 100; len(p.Series) == 0 {
 		p.Note = "no such rows"
 	}
 }
@@ -260,29 +243,24 @@ func (w way) fastest(summaries []*stats.Summary) []*stats.Summary {
 	return fastest
 }
 
-// wordsOfScaling are the lines under the title: what is a prediction's, what a model's,
-// and what has no point.
-func wordsOfScaling(summaries []*stats.Summary) []string {
-	var lines, failed []string
+// wordsOfScaling are the lines under the title, how to read it and what has no point, and those of
+// the footer: what is a prediction's and what a model's.
+func wordsOfScaling(summaries []*stats.Summary) (lines, footer []string) {
+	var failed []string
 	meshes := map[int]string{}
-	several, predicted, measured := false, false, false
+	several, predicted := false, false
 	for _, s := range summaries {
 		several = several || meshes[s.Devices] != "" && meshes[s.Devices] != s.Mesh
 		meshes[s.Devices] = s.Mesh
 		predicted = predicted || s.Mode == results.Predicted
-		measured = measured || s.Mode == results.Measured
 		if !usable(s) {
 			failed = adding(failed, fmt.Sprintf("%s of %s on %d: %s", s.Variant, s.Size(), s.Devices, failureOf(s)))
 		}
 	}
-	if measured {
-		lines = append(lines, intervals(summaries))
-	}
 	if predicted {
-		lines = append(lines,
-			"libtpu's word: the schedule that one device computes by; which bytes are exchanged, and by which collective",
-			"a model: how long that schedule takes, and all time on the wire (hops × latency + bytes / bandwidth of the links)",
-			"line: compute, then exchange · band: from the longer of the two alone to their sum, with the model's figures at their best and worst")
+		lines = append(lines, "line: compute, then exchange · band: from the longer of the two alone to their sum, with the model's figures at their best and worst")
+		footer = append(footer, "libtpu's word: the schedule that one device computes by; which bytes are exchanged, and by which collective · "+
+			"a model: how long that schedule takes, and all time on the wire (hops × latency + bytes / bandwidth of the links)")
 	}
 	if several {
 		lines = append(lines, "of several meshes of as many devices the fastest is shown")
@@ -290,8 +268,5 @@ func wordsOfScaling(summaries []*stats.Summary) []string {
 	if len(failed) > 0 {
 		lines = append(lines, "no point: "+words.First(failed, 3, ", "))
 	}
-	if text := sources(summaries); text != "" {
-		lines = append(lines, text)
-	}
-	return lines
+	return lines, footer
 }

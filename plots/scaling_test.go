@@ -2,7 +2,6 @@ package plots
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -57,13 +56,13 @@ func scalingPictureOf(t *testing.T, rows []results.Record) []figure.Picture {
 	return list
 }
 
-// placesOf are the devices and rates in TFLOP/s of a series, "-" for one that is not there.
+// placesOf are the devices and % of the peak of a series, "-" for one that is not there.
 func placesOf(p figure.Panel, name string) string {
 	for _, s := range p.Series {
 		if strings.HasPrefix(s.Label, name+":") {
 			var text []string
 			for _, pt := range s.Points {
-				text = append(text, fmt.Sprintf("%g %.3g", pt.X, pt.Y/1e12))
+				text = append(text, fmt.Sprintf("%g %.3g", pt.X, pt.Y))
 				if !(pt.Lo < pt.Y && pt.Y < pt.Hi) {
 					text = append(text, "no band")
 				}
@@ -88,26 +87,24 @@ func TestScaling(t *testing.T) {
 		got[name] = placesOf(strong, name) + " / " + placesOf(weak, name)
 	}
 	want := map[string]string{
-		"split":   "1 0.9, 4 3.6, 16 14.4 / 1 0.9, 4 3.6, 16 14.4",
-		"gather":  "1 0.9, 4 2, 16 5.54 / 1 0.9, 4 2, 16 5.54",
+		"split":   "1 90, 4 90, 16 90 / 1 90, 4 90, 16 90",
+		"gather":  "1 90, 4 50, 16 34.6 / 1 90, 4 50, 16 34.6",
 		"scatter": "- / -",
-		"reduce":  "4 1.38, 16 3.43 / 1 0.9, 4 1.38, 16 3.43",
+		"reduce":  "4 34.6, 16 21.4 / 1 90, 4 34.6, 16 21.4",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("strong / weak: -want +got:\n%s", diff)
 	}
-	for _, g := range []figure.Panel{strong, weak} {
-		if len(g.Guide) != 3 || g.Guide[2].X != 16 || math.Abs(g.Guide[2].Y-16e12) > 1 {
-			t.Errorf("%s: the ideal is %+v", g.Title, g.Guide)
-		}
+	if len(p.Rows) != 1 || strong.Mark != 100 || strong.Y.Label != "% of the peak of all devices (16: 16 TFLOP/s)" {
+		t.Errorf("%d rows, a mark at %v, %q", len(p.Rows), strong.Mark, strong.Y.Label)
 	}
-	if s := p.Rows[1][1].Series[0]; math.Abs(s.Points[2].Y-90) > 1e-9 || !strings.HasPrefix(s.Label, "split: ") || !s.Predicted {
+	if s := weak.Series[0]; !strings.HasPrefix(s.Label, "split: ") || !s.Predicted {
 		t.Errorf("%% of peak of %s: %+v", s.Label, s.Points)
 	}
 	if !strings.Contains(weak.Title, "1024 rows") || p.Name != "performance_scaling_bfloat16" {
 		t.Errorf("%q, %q", weak.Title, p.Name)
 	}
-	words := strings.Join(p.Subtitle, "\n")
+	words := strings.Join(append(p.Subtitle, p.Footer...), "\n")
 	for _, want := range []string{"libtpu's word: ", "a model: ", "no point: reduce of 16384×1024×4096 on 1: too_big", "the fastest is shown"} {
 		if !strings.Contains(words, want) {
 			t.Errorf("no %q in\n%s", want, words)

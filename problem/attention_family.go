@@ -179,9 +179,6 @@ func (p Attention) Sides() []Side {
 	return []Side{{"bq", p.Rows, p.Dtype, 0}, {"bk", keys, p.Dtype, 0}}
 }
 
-// Factor is the dtype of q.
-func (p Attention) Factor() tile.Dtype { return p.Dtype }
-
 // Bytes are those of all operands, each once; with Lengths of keys and values those alone that
 // examples have.
 func (p Attention) Bytes() int64 {

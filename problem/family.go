@@ -192,14 +192,17 @@ func (f *Family) named(parts []string) (Sizes, error) {
 
 // Shape spells sizes as rows of results have them; those that are their default are left
 // out.
-func (f *Family) Shape(s Sizes) string {
-	var parts []string
+func (f *Family) Shape(s Sizes) string { return strings.Join(f.spelled(s, 0, ""), ",") }
+
+// spelled are sizes from a place on as name=number, but for those that are their default and one
+// of a name.
+func (f *Family) spelled(s Sizes, from int, but string) (parts []string) {
 	for i, size := range f.Sizes {
-		if s[i] != size.Default {
+		if i >= from && s[i] != size.Default && size.Name != but {
 			parts = append(parts, fmt.Sprintf("%s=%d", size.Name, s[i]))
 		}
 	}
-	return strings.Join(parts, ",")
+	return parts
 }
 
 // Short is s in one number if all sizes without a default are equal, else these joined by
@@ -207,13 +210,7 @@ func (f *Family) Shape(s Sizes) string {
 // ParseSizes reads all but the last.
 func (f *Family) Short(s Sizes) string {
 	n := f.required()
-	text := short(s[:n]...)
-	for i, size := range f.Sizes[n:] {
-		if s[n+i] != size.Default {
-			text += fmt.Sprintf(":%s=%d", size.Name, s[n+i])
-		}
-	}
-	return text
+	return strings.Join(append([]string{short(s[:n]...)}, f.spelled(s, n, "")...), ":")
 }
 
 // Joined are the sizes without a default joined by x: 512x512x512.
@@ -230,13 +227,7 @@ func (f *Family) Batch(s Sizes) int {
 // Rest are the sizes that are not their default, without a batch, as name=number joined
 // by colons; "" if there are none.
 func (f *Family) Rest(s Sizes) string {
-	var parts []string
-	for i := f.required(); i < len(f.Sizes); i++ {
-		if size := f.Sizes[i]; s[i] != size.Default && size.Name != BatchSize {
-			parts = append(parts, fmt.Sprintf("%s=%d", size.Name, s[i]))
-		}
-	}
-	return strings.Join(parts, ":")
+	return strings.Join(f.spelled(s, f.required(), BatchSize), ":")
 }
 
 // Required are the sizes without a default.

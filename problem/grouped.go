@@ -69,9 +69,6 @@ func (p Grouped) Sides() []Side {
 	return productSides(p.Rows, p.K, p.N, p.Dtype, p.Dtype)
 }
 
-// Factor is the dtype of x.
-func (p Grouped) Factor() tile.Dtype { return p.Dtype }
-
 // FLOPs counts multiplications and additions of each row with one matrix.
 func (p Grouped) FLOPs() int64 { return 2 * int64(p.Rows) * int64(p.K) * int64(p.N) }
 

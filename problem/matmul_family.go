@@ -75,21 +75,10 @@ func (p Matmul) Sides() []Side {
 	return productSides(p.M, p.K, p.N, p.A, p.B)
 }
 
-// Factor is the dtype of what a is multiplied as.
-func (p Matmul) Factor() tile.Dtype {
-	a, _ := p.Factors()
-	return a
-}
-
 // parseMatmul reads what MatmulFamily documents.
 func parseMatmul(s string) (Asked, error) {
 	words := strings.Split(s, ":")
-	a, b, two := strings.Cut(strings.ReplaceAll(words[0], "×", "x"), "x")
-	var given Asked
-	var err error
-	if given.A, err = tile.ParseDtype(a); err == nil && two {
-		given.B, err = tile.ParseDtype(b)
-	}
+	given, two, err := parseOperands(words[0])
 	if err != nil && two {
 		err = fmt.Errorf("dtype %q: %w", words[0], err)
 	}

@@ -58,12 +58,8 @@ func makeMLP(s Sizes, a Asked) MLP {
 
 func parseMLP(text string) (Asked, error) {
 	dtypes, activation, _ := strings.Cut(text, ":")
-	x, w, two := strings.Cut(strings.ReplaceAll(dtypes, "×", "x"), "x")
-	a := Asked{Options: activation}
-	var err error
-	if a.A, err = tile.ParseDtype(x); err == nil && two {
-		a.B, err = tile.ParseDtype(w)
-	}
+	a, two, err := parseOperands(dtypes)
+	a.Options = activation
 	if err == nil {
 		a, err = completeMLP(a)
 	}
@@ -124,9 +120,6 @@ func (p MLP) Operands() []Operand {
 func (p MLP) Sides() []Side {
 	return productSides(p.Rows, p.K, p.N, p.X, p.W)
 }
-
-// Factor is the dtype of x.
-func (p MLP) Factor() tile.Dtype { return p.X }
 
 // FLOPs counts multiplications and additions of both products.
 func (p MLP) FLOPs() int64 { return 4 * int64(p.Rows) * int64(p.K) * int64(p.N) }

@@ -126,9 +126,6 @@ func (p Norm) Operands() []Operand {
 // Sides are the rows of a block; its columns are all.
 func (p Norm) Sides() []Side { return []Side{{"rows", p.Rows, p.X, 0}} }
 
-// Factor is the dtype of x.
-func (p Norm) Factor() tile.Dtype { return p.X }
-
 // FLOPs is, for each element, 4 of an RMS norm (a square, its sum, two products) and 7 of a
 // layer norm (a sum, a difference, and the weight's sum besides), and one more for the
 // residual.

@@ -30,8 +30,6 @@ type Problem interface {
 	Operands() []Operand
 	// Sides are what a block shape is a choice of: at most three.
 	Sides() []Side
-	// Factor is the dtype whose peak, at Asked().Precision, bounds FLOPs.
-	Factor() tile.Dtype
 	// FLOPs is a count, for integers of operations.
 	FLOPs() int64
 	// Bytes are those of the operands, each once: the least that can move.
@@ -118,6 +116,13 @@ func (a Asked) String() string {
 		s += " " + word
 	}
 	return s
+}
+
+// Factor is the dtype whose peak, at Precision, bounds FLOPs: what the first operand is multiplied
+// as.
+func (a Asked) Factor() tile.Dtype {
+	factor, _ := Matmul{A: a.A, B: a.B, Quant: a.Quant}.Factors()
+	return factor
 }
 
 func (a Asked) words() []string {

@@ -148,9 +148,6 @@ func (p Rope) Sides() []Side {
 	return []Side{{"rows", p.Rows, p.Dtype, 0}}
 }
 
-// Factor is the dtype of x.
-func (p Rope) Factor() tile.Dtype { return p.Dtype }
-
 // FLOPs is 3 for each element that is turned: two products and a sum.
 func (p Rope) FLOPs() int64 {
 	return 3 * int64(p.Batch) * int64(p.Heads) * int64(p.Rows) * int64(p.Turned())

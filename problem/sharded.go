@@ -40,18 +40,7 @@ var ShardedFamily = &Family{
 	Sizes:  []Size{{Name: "m"}, {Name: "k"}, {Name: "n"}, {"devices", 4}},
 	Dtypes: []string{"float32", "bfloat16", "bfloat16:scatter"},
 	Sample: Sizes{128, 64, 256, 4},
-	Parse: func(words string) (Asked, error) {
-		dtype, way, _ := strings.Cut(words, ":")
-		a, err := ParseDtypes(dtype)
-		if err != nil {
-			return a, err
-		}
-		if a.Options = way; way == string(Gather) {
-			a.Options = ""
-		}
-		return completeSharded(a)
-	},
-	Complete: completeSharded,
+	Parse:  parseWords(completeSharded), Complete: completeSharded,
 	Make: func(s Sizes, a Asked) Problem {
 		return Sharded{M: s[0], K: s[1], N: s[2], Devices: s[3], Dtype: a.A, Way: wayOf(a)}
 	},
@@ -123,9 +112,6 @@ func (p Sharded) Operands() []Operand {
 func (p Sharded) Sides() []Side {
 	return productSides(p.M, p.K, p.N, p.Dtype, p.Dtype)
 }
-
-// Factor is the dtype of a.
-func (p Sharded) Factor() tile.Dtype { return p.Dtype }
 
 // FLOPs are those of all devices.
 func (p Sharded) FLOPs() int64 { return p.Whole().FLOPs() }

@@ -52,9 +52,6 @@ func (p Softmax) Operands() []Operand {
 // Sides are the rows of a block; its columns are all.
 func (p Softmax) Sides() []Side { return []Side{{"rows", p.Rows, p.X, 0}} }
 
-// Factor is the dtype of x.
-func (p Softmax) Factor() tile.Dtype { return p.X }
-
 // FLOPs is 5 for each element: the largest, a difference, an exponential, a sum and a
 // quotient.
 func (p Softmax) FLOPs() int64 { return 5 * int64(p.Rows) * int64(p.Cols) }

@@ -38,6 +38,15 @@ func parseDtypes(complete func(a Asked) (Asked, error)) func(text string) (Asked
 	}
 }
 
+// parseOperands reads a dtype of the first operand, or ones of both joined by × or x.
+func parseOperands(text string) (asked Asked, two bool, err error) {
+	a, b, two := strings.Cut(strings.ReplaceAll(text, "×", "x"), "x")
+	if asked.A, err = tile.ParseDtype(a); err == nil && two {
+		asked.B, err = tile.ParseDtype(b)
+	}
+	return asked, two, err
+}
+
 // completed is all that is asked of p, which words made.
 func completed(p Problem, err error) (Asked, error) {
 	if err != nil {

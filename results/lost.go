@@ -53,8 +53,9 @@ func (j *Journal) Intact() error {
 // Rescue writes rows as a journal of its own beside the file path, under a name that
 // is free, and returns that name.
 func Rescue(path string, rows []Record) (string, error) {
+	ext := filepath.Ext(path)
 	for n := 1; ; n++ {
-		name := rescued(path, n)
+		name := numbered(strings.TrimSuffix(path, ext)+".rescued", ext, n)
 		j, err := Create(name)
 		if errors.Is(err, os.ErrExist) {
 			continue
@@ -70,15 +71,12 @@ func Rescue(path string, rows []Record) (string, error) {
 	}
 }
 
-// rescued is the n-th name for the rows of a file: rows.rescued.csv,
-// rows.rescued-2.csv.
-func rescued(path string, n int) string {
-	ext := filepath.Ext(path)
-	word := ".rescued"
+// numbered is the n-th name of a kind beside a file: rows.rescued.csv, rows.rescued-2.csv.
+func numbered(stem, ext string, n int) string {
 	if n > 1 {
-		word = fmt.Sprintf("%s-%d", word, n)
+		stem = fmt.Sprintf("%s-%d", stem, n)
 	}
-	return strings.TrimSuffix(path, ext) + word + ext
+	return stem + ext
 }
 
 // keepCut copies what follows the last closed round to a file of its own, under the
@@ -87,11 +85,8 @@ func (j *Journal) keepCut(size int64) (string, error) {
 	var f *os.File
 	var err error
 	for n := 1; f == nil; n++ {
-		name := j.path + ".dropped" // no .csv: nobody looks for results there
-		if n > 1 {
-			name = fmt.Sprintf("%s-%d", name, n)
-		}
-		f, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		// No .csv: nobody looks for results there.
+		f, err = os.OpenFile(numbered(j.path+".dropped", "", n), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if err != nil && !errors.Is(err, os.ErrExist) {
 			return "", err
 		}

@@ -134,7 +134,7 @@ func TestSummarize_Disturbed(t *testing.T) {
 	}{
 		{nil, 1e-3, 12, false, ""},
 		{[]int{3, 5, 7}, 1e-3, 9, false, "disturbed in 3 of 12 repetitions of these points (25 %): its threads waited for processors while other programs ran (3); figures leave them out"},
-		{[]int{0, 1, 2, 3, 4, 5, 6}, 1e-3, 5, true, "~ stands before figures, of 1 point here, with fewer than 6 quiet ones"},
+		{[]int{0, 1, 2, 3, 4, 5, 6}, 1e-3, 5, true, "† marks noisy figures, of 1 point here with fewer than 6 quiet ones"},
 		{[]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, 5e-3, 12, true, "disturbed in 12 of 12 repetitions of these points (100 %)"},
 	} {
 		list := Summarize(rows(c.disturbed...))
@@ -146,7 +146,7 @@ func TestSummarize_Disturbed(t *testing.T) {
 		if err := WriteTable(&text, "text", list); err != nil {
 			t.Fatal(err)
 		}
-		if got := text.String(); !strings.Contains(got, c.notes) || strings.Contains(got, "disturbed") != (c.notes != "") || strings.Contains(got, "~"+FormatSeconds(c.median)) != c.lowConfidence {
+		if got := text.String(); !strings.Contains(got, c.notes) || strings.Contains(got, "disturbed") != (c.notes != "") || strings.Contains(got, Noisy+FormatSeconds(c.median)) != c.lowConfidence {
 			t.Errorf("%d disturbed:\n%s", len(c.disturbed), got)
 		}
 	}

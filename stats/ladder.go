@@ -247,7 +247,7 @@ func markOf(e Estimate) string {
 	if e.Holds() {
 		return ""
 	}
-	return lowConfidenceMark
+	return Noisy
 }
 
 // kernelName says where the baseline ran, as its line lacks the conditions, and

@@ -37,10 +37,10 @@ func (p PartTime) Bound() string {
 	return "memory"
 }
 
-// Mark is "~" before figures of the part that are of low confidence, "" before others.
+// Mark is Noisy before figures of the part that are of low confidence, "" before others.
 func (p PartTime) Mark() string {
 	if p.Best != nil && p.Best.LowConfidence {
-		return lowConfidenceMark
+		return Noisy
 	}
 	return ""
 }

@@ -47,9 +47,9 @@ func TestPair_Disturbed(t *testing.T) {
 	}{
 		{5, 0, Same, 60, ""},
 		{5, 10, Same, 10, "the machine was disturbed in 50 of 120 samples: they are left out, and n counts the others"},
-		{5, 11, Unsure, 5, "~ stands before 1 of 1 ratios without a verdict: fewer than 6 samples of a side were quiet"},
-		{5, 12, Unsure, 0, "~ stands before"},
-		{1, 7, Unsure, 5, "~ stands before"},
+		{5, 11, Unsure, 5, "† marks noisy ratios, 1 of 1, which have no verdict: fewer than 6 samples of a side were quiet"},
+		{5, 12, Unsure, 0, "† marks noisy"},
+		{1, 7, Unsure, 5, "† marks noisy"},
 	} {
 		list, _, _ := Pair(someRuns("a", c.runs, 1e-3, 1, c.disturbed), someRuns("b", c.runs, 1e-3, 1, 0), 0.02, false)
 		if got := list[0]; got.Verdict != c.verdict || got.Samples != [2]int{c.n, 12 * c.runs} || got.Disturbed != [2]int{c.disturbed * c.runs, 0} {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// lowConfidenceMark precedes figures of low confidence.
-const lowConfidenceMark = "~"
+// Noisy marks figures of low confidence: a footnote, as ~ is no difference in benchstat.
+const Noisy = "†"
 
 type reason struct {
 	cause        Causes
@@ -86,7 +86,7 @@ func disturbance(summaries []Summary) string {
 	if lowConfidence == 0 {
 		return text + "figures leave them out"
 	}
-	text += fmt.Sprintf("%s stands before figures, of %d %s here, with fewer than %d quiet ones, which are not to be relied on", lowConfidenceMark, lowConfidence, words.Plural("point", lowConfidence), enoughQuiet)
+	text += fmt.Sprintf("%s marks noisy figures, of %d %s here with fewer than %d quiet ones", Noisy, lowConfidence, words.Plural("point", lowConfidence), enoughQuiet)
 	if none > 0 {
 		text += fmt.Sprintf("; %d of them had none and show disturbed ones", none)
 	}
@@ -107,7 +107,7 @@ func marked(summaries []Summary, is func(s *Summary) bool, why string) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s stands before figures, of %d %s, %s", lowConfidenceMark, n, words.Plural("point", n), why)
+	return fmt.Sprintf("%s marks noisy figures, of %d %s %s", Noisy, n, words.Plural("point", n), why)
 }
 
 // fewSamples says that figures are marked for want of samples; "" if none is.

@@ -40,6 +40,15 @@ func WriteTable(w io.Writer, format string, summaries []Summary, more ...string)
 	return err
 }
 
+// Shown is what a table in one of Formats has of summaries if nobody picks kernels: for people
+// the fastest blocks of each, for programs all.
+func Shown(format string, summaries []Summary) []Summary {
+	if format == "text" || format == "md" {
+		return Best(summaries)
+	}
+	return summaries
+}
+
 // write writes l as text or md.
 func (l Ladder) write(w io.Writer, format string) error {
 	var b bytes.Buffer

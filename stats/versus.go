@@ -110,8 +110,8 @@ func disturbedNotes(list []Comparison) (notes []string) {
 		notes = append(notes, fmt.Sprintf("the machine was disturbed in %d of %d samples: they are %s", disturbed, all, what))
 	}
 	if lowConfidence > 0 {
-		notes = append(notes, fmt.Sprintf("%s stands before %d of %d ratios without a verdict: fewer than %d samples of a side were quiet; measure again on a quieter machine, or use --ab",
-			lowConfidenceMark, lowConfidence, len(list), enoughQuiet))
+		notes = append(notes, fmt.Sprintf("%s marks noisy ratios, %d of %d, which have no verdict: fewer than %d samples of a side were quiet; measure again on a quieter machine, or use --ab",
+			Noisy, lowConfidence, len(list), enoughQuiet))
 	}
 	return notes
 }
@@ -121,7 +121,7 @@ func disturbedNotes(list []Comparison) (notes []string) {
 func remarkNotes(list []Comparison) []string {
 	var order []string
 	count := map[string]int{}
-	oldBuilds, newBuilds := map[string]bool{}, map[string]bool{}
+	builds := [2]map[string]bool{{}, {}} // of old and new
 	for _, c := range list {
 		for _, r := range c.Remarks {
 			if count[r] == 0 {
@@ -129,11 +129,10 @@ func remarkNotes(list []Comparison) []string {
 			}
 			count[r]++
 		}
-		for _, b := range c.Builds[0] {
-			oldBuilds[b] = true
-		}
-		for _, b := range c.Builds[1] {
-			newBuilds[b] = true
+		for side, list := range c.Builds {
+			for _, b := range list {
+				builds[side][b] = true
+			}
 		}
 	}
 	var notes []string
@@ -144,16 +143,16 @@ func remarkNotes(list []Comparison) []string {
 		}
 		notes = append(notes, "not alike: "+what)
 	}
-	for i, builds := range []map[string]bool{oldBuilds, newBuilds} {
-		if len(builds) > 1 {
-			notes = append(notes, fmt.Sprintf("%s is %d builds: %s", []string{"old", "new"}[i], len(builds), strings.Join(slices.Sorted(maps.Keys(builds)), ", ")))
+	for i, of := range builds {
+		if len(of) > 1 {
+			notes = append(notes, fmt.Sprintf("%s is %d builds: %s", []string{"old", "new"}[i], len(of), strings.Join(slices.Sorted(maps.Keys(of)), ", ")))
 		}
 	}
 	changed := slices.ContainsFunc(list, func(c Comparison) bool { // one build predicted two files
 		return predicted(c.Old, c.New) && c.Old.PluginVersion != c.New.PluginVersion
 	})
-	if len(oldBuilds) == 1 && maps.Equal(oldBuilds, newBuilds) && !changed {
-		notes = append(notes, "both sides say that they are one build, "+slices.Collect(maps.Keys(oldBuilds))[0]+": what differs is the machine, or changes that the build does not name")
+	if len(builds[0]) == 1 && maps.Equal(builds[0], builds[1]) && !changed {
+		notes = append(notes, "both sides say that they are one build, "+slices.Collect(maps.Keys(builds[0]))[0]+": what differs is the machine, or changes that the build does not name")
 	}
 	return notes
 }
@@ -167,7 +166,7 @@ func (c *Comparison) cells() []string {
 	if c.Ratio.Known() {
 		ratio = words.Figure(c.Ratio.Median)
 		if c.LowConfidence {
-			ratio = lowConfidenceMark + ratio
+			ratio = Noisy + ratio
 		}
 		if c.Ratio.Sure() && c.New.Mode == results.Measured {
 			interval = words.Figure(c.Ratio.Lo) + " to " + words.Figure(c.Ratio.Hi)

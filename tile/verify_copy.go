@@ -164,36 +164,48 @@ func (v *verifier) await(s *Stmt, loops []*Axis) {
 
 // copyBounds: copied blocks, counters and devices are there.
 func copyBounds(v *verifier) {
-	inside := func(s site, what string, x IndexExpr, n int) {
-		v.lookups(x, s.Pos, s)
-		if msg := v.leaves(x, n-1, s); msg != "" {
-			v.errorf(s.Pos, "%s: %s: %s, where there are 0 … %d", s.Kind, what, msg, n-1)
-		}
-	}
-	slot := func(s site, at Slot) {
-		inside(s, "counter of "+at.Semaphore.Name, at.Index, at.Semaphore.Slots)
-	}
 	for _, s := range v.sites {
-		if c := s.Copy; c != nil {
-			for _, p := range []Part{c.From, c.To} {
-				for d, x := range p.Index {
-					inside(s, "block of "+p.Ref.Name+" along dimension "+Const(d).String(), x, p.Ref.Array[d]/max(p.BlockSpec.Shape[d], 1))
-				}
+		for _, p := range s.places() {
+			v.lookups(p.at, s.Pos, s)
+			if msg := v.leaves(p.at, p.of-1, s); msg != "" {
+				v.errorf(s.Pos, "%s: %s: %s, where there are 0 … %d", s.Kind, p.what, msg, p.of-1)
 			}
-			slot(s, c.Arrived)
-			if c.Remote() {
-				slot(s, c.Sent)
-				inside(s, "device along "+c.Along.Name, c.Device, c.Along.Size)
-			}
-		}
-		if x := s.Signal; x != nil {
-			slot(s, x.To)
-			inside(s, "device along "+x.Along.Name, x.Device, x.Along.Size)
-		}
-		if s.Kind == Await {
-			slot(s, s.Slot)
 		}
 	}
+}
+
+// place is one of so many of something.
+type place struct {
+	what string
+	at   IndexExpr
+	of   int
+}
+
+// places are those that a statement about copies or signals names.
+func (s *Stmt) places() (list []place) {
+	add := func(what string, at IndexExpr, of int) { list = append(list, place{what, at, of}) }
+	slot := func(at Slot) { add("counter of "+at.Semaphore.Name, at.Index, at.Semaphore.Slots) }
+	device := func(along *Axis, at IndexExpr) { add("device along "+along.Name, at, along.Size) }
+	if c := s.Copy; c != nil {
+		for _, p := range []Part{c.From, c.To} {
+			for d, x := range p.Index {
+				add("block of "+p.Ref.Name+" along dimension "+Const(d).String(), x, p.Ref.Array[d]/max(p.BlockSpec.Shape[d], 1))
+			}
+		}
+		slot(c.Arrived)
+		if c.Remote() {
+			slot(c.Sent)
+			device(c.Along, c.Device)
+		}
+	}
+	if x := s.Signal; x != nil {
+		slot(x.To)
+		device(x.Along, x.Device)
+	}
+	if s.Kind == Await {
+		slot(s.Slot)
+	}
+	return list
 }
 
 // mainRefs: what is in main memory is copied, and by copies alone.

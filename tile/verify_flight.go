@@ -63,21 +63,8 @@ func (v *verifier) decided() bool {
 		return false
 	}
 	for _, s := range v.sites {
-		var xs []IndexExpr
-		switch {
-		case s.Copy != nil:
-			xs = slices.Concat(s.Copy.From.Index, s.Copy.To.Index, []IndexExpr{s.Copy.Arrived.Index})
-			if s.Copy.Remote() {
-				xs = append(xs, s.Copy.Sent.Index, s.Copy.Device)
-			}
-		case s.Signal != nil:
-			xs = []IndexExpr{s.Signal.To.Index, s.Signal.Device}
-		case s.Kind == Await:
-			xs = []IndexExpr{s.Slot.Index}
-		default:
-			continue
-		}
-		if !TableFree(append(xs, Compared(s.conds...)...)...) {
+		places := s.places()
+		if len(places) > 0 && (!TableFree(Compared(s.conds...)...) || slices.ContainsFunc(places, func(p place) bool { return !TableFree(p.at) })) {
 			return false
 		}
 	}
@@ -116,8 +103,8 @@ func NewFlight(p *Program) *Flight {
 	return f
 }
 
-// Follows reports whether what statements do to r matters: copies are from or to it.
-func (f *Flight) Follows(r *Ref) bool {
+// follows reports whether what statements do to r matters: copies are from or to it.
+func (f *Flight) follows(r *Ref) bool {
 	_, ok := f.buffers[r]
 	return ok && r != nil
 }
@@ -133,9 +120,24 @@ func (f *Flight) region(p Part, env Env) inflight.Region {
 
 func (f *Flight) slot(s Slot, env Env) int { return f.slots[s.Semaphore] + Eval(s.Index, env) }
 
-// Access tells of a read or a write of elements lo … hi of a ref that it Follows.
-func (f *Flight) Access(device int, r *Ref, lo, hi []int, write bool, pos Pos) error {
-	return f.error(f.State.Access(device, inflight.Region{Buffer: f.buffers[r], Lo: lo, Hi: hi}, write, pos))
+// Values tells of a statement that writes a value: of what it reads and writes of refs that the
+// Flight follows.
+func (f *Flight) Values(device int, s *Stmt, env Env) error {
+	return f.error(f.values(device, s, Reads(s.Value), env))
+}
+
+func (f *Flight) values(device int, s *Stmt, reads []Read, env Env) (fault *inflight.Fault) {
+	access := func(r *Ref, write bool, box func(Env) (lo, hi []int)) {
+		if fault == nil && f.follows(r) {
+			lo, hi := box(env)
+			fault = f.Access(device, inflight.Region{Buffer: f.buffers[r], Lo: lo, Hi: hi}, write, s.Pos)
+		}
+	}
+	for _, read := range reads {
+		access(read.Ref, false, read.Box)
+	}
+	access(s.Ref, true, s.Rows)
+	return fault
 }
 
 // Do tells of a statement about copies or signals; blocked says that the device has to wait
@@ -211,7 +213,7 @@ func newFollower(p *Program) *follower {
 			return
 		}
 		for _, r := range Reads(s.Value) {
-			if f.Follows(r.Ref) {
+			if f.follows(r.Ref) {
 				f.reads[s] = append(f.reads[s], r)
 			}
 		}
@@ -342,7 +344,7 @@ func (d *device) body(body []*Stmt, yield func(struct{}) bool) bool {
 			}
 		case Fill, Store, Accumulate:
 			d.events++
-			if !d.value(s) {
+			if d.fault = d.values(d.number, s, d.reads[s], d); d.fault != nil {
 				return false
 			}
 		default:
@@ -364,24 +366,6 @@ func (d *device) body(body []*Stmt, yield func(struct{}) bool) bool {
 		}
 	}
 	return true
-}
-
-// value follows what a statement reads and writes of refs that copies are from or to.
-func (d *device) value(s *Stmt) bool {
-	access := func(r *Ref, lo, hi []int, write bool) {
-		if d.fault == nil {
-			d.fault = d.State.Access(d.number, inflight.Region{Buffer: d.buffers[r], Lo: lo, Hi: hi}, write, s.Pos)
-		}
-	}
-	for _, read := range d.reads[s] {
-		lo, hi := read.Box(d)
-		access(read.Ref, lo, hi, false)
-	}
-	if d.Follows(s.Ref) {
-		lo, hi := s.Rows(d)
-		access(s.Ref, lo, hi, true)
-	}
-	return d.fault == nil
 }
 
 // Read is what an expression reads of scratch: all of it or, of a slice, what of it along one

@@ -21,16 +21,14 @@ var fuseActivation = Exercise{
 		"A constant is a value too: tile.Number(0). Apply the maximum to product, before the cast.",
 	},
 	Moral:    "What is done to a block while it is in fast memory moves nothing. A second kernel for it would move o twice more.",
-	yours:    activation{yours.Build}.check,
-	blank:    activation{blank.Build}.check,
-	solution: activation{solved.Build}.check,
+	yours:    activation(yours.Build).check,
+	blank:    activation(blank.Build).check,
+	solution: activation(solved.Build).check,
 }
 
-type activation struct {
-	build func(problem.Matmul) ([]*tile.Program, error)
-}
+type activation func(problem.Matmul) ([]*tile.Program, error)
 
-func (a activation) check(ctx context.Context, r *Report) error {
+func (build activation) check(ctx context.Context, r *Report) error {
 	for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16} {
 		p := problem.New(24, 40, 56, d)
 		plain, err := counters(ctx, "v1", p, tile.Blocks{M: p.M, K: p.K, N: p.N})
@@ -38,7 +36,7 @@ func (a activation) check(ctx context.Context, r *Report) error {
 			return err
 		}
 		p.Activation = problem.Relu
-		programs, err := a.build(p)
+		programs, err := build(p)
 		t, ok := r.counted(ctx, p, programs, err, fmt.Sprintf("24x40x56, %s", d), "A negative element should have become 0.")
 		if !ok {
 			return nil

@@ -22,20 +22,18 @@ var shareKeys = Exercise{
 		"together := p.Group() takes all heads that share keys, and no other: more would need other keys, fewer bring the same ones in again.",
 	},
 	Moral:    "Where each number is used once or twice, time is bytes over bandwidth, and the only thing to save is bytes. Heads were made to share keys for that: it divides what a model reads for each token.",
-	yours:    decode{yours.Build}.check,
-	blank:    decode{blank.Build}.check,
-	solution: decode{solved.Build}.check,
+	yours:    decode(yours.Build).check,
+	blank:    decode(blank.Build).check,
+	solution: decode(solved.Build).check,
 }
 
-type decode struct {
-	build func(problem.Attention, tile.Blocks) ([]*tile.Program, error)
-}
+type decode func(problem.Attention, tile.Blocks) ([]*tile.Program, error)
 
-func (x decode) check(ctx context.Context, r *Report) error {
+func (build decode) check(ctx context.Context, r *Report) error {
 	for _, c := range []struct{ heads, group, keys, block int }{{2, 1, 64, 32}, {8, 4, 96, 32}, {12, 6, 128, 64}} {
 		p := problem.Self(1, 16, tile.Float32)
 		p.Keys, p.Heads, p.KVHeads = c.keys, c.heads, c.heads/c.group
-		programs, err := x.build(p, tile.Blocks{M: 1, K: c.block})
+		programs, err := build(p, tile.Blocks{M: 1, K: c.block})
 		label := fmt.Sprintf("%d heads, %d of which share %d keys", c.heads, c.group, c.keys)
 		t, ok := r.counted(ctx, p, programs, err, label, "Which keys are those of the heads that a program takes?")
 		if !ok {

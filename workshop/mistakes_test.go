@@ -37,7 +37,7 @@ func TestMistakes(t *testing.T) {
 	ctx := context.Background()
 	shape := func(s tile.Blocks) func() tile.Blocks { return func() tile.Blocks { return s } }
 	one := func(build func(problem.Matmul) ([]*tile.Program, error)) checker {
-		return activation{build}.check
+		return activation(build).check
 	}
 	for name, c := range map[string]struct {
 		check checker

@@ -22,16 +22,14 @@ var shrinkSums = Exercise{
 		"shrink := tile.Exp(tile.Sub(top, next)) is one number a row, and at most 1. tile.Mul repeats it along the row.",
 	},
 	Moral:    "What seems to need all of a row, its largest score and its sum, can be had in one pass, since what is known so far can be corrected. So no row of scores is ever whole anywhere, and memory grows with the length and not with its square.",
-	yours:    online{yours.Build}.check,
-	blank:    online{blank.Build}.check,
-	solution: online{solved.Build}.check,
+	yours:    online(yours.Build).check,
+	blank:    online(blank.Build).check,
+	solution: online(solved.Build).check,
 }
 
-type online struct {
-	build func(problem.Attention, tile.Blocks) ([]*tile.Program, error)
-}
+type online func(problem.Attention, tile.Blocks) ([]*tile.Program, error)
 
-func (x online) check(ctx context.Context, r *Report) error {
+func (build online) check(ctx context.Context, r *Report) error {
 	for _, c := range []struct {
 		rows, keys int
 		s          tile.Blocks
@@ -42,7 +40,7 @@ func (x online) check(ctx context.Context, r *Report) error {
 	} {
 		p := problem.Self(c.rows, 16, tile.Float32)
 		p.Keys, p.Heads, p.KVHeads = c.keys, 2, 2
-		programs, err := x.build(p, c.s)
+		programs, err := build(p, c.s)
 		label := fmt.Sprintf("%d rows, %d keys, blocks %dx%d", p.Rows, p.Keys, c.s.M, c.s.K)
 		t, ok := r.counted(ctx, p, programs, err, label, "When a block has a larger score than those before, what becomes of what sum and acc hold?")
 		if !ok {

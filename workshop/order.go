@@ -20,16 +20,14 @@ var orderLoops = Exercise{
 		"b should be the one that stays: j outside, i inside. The order of the axes is the order in which they are declared.",
 	},
 	Moral:    "The order of the loops decides which operand is read again and again. Let it be the small one.",
-	yours:    order{yours.Build}.check,
-	blank:    order{blank.Build}.check,
-	solution: order{solved.Build}.check,
+	yours:    order(yours.Build).check,
+	blank:    order(blank.Build).check,
+	solution: order(solved.Build).check,
 }
 
-type order struct {
-	build func(problem.Matmul, tile.Blocks) ([]*tile.Program, error)
-}
+type order func(problem.Matmul, tile.Blocks) ([]*tile.Program, error)
 
-func (o order) check(ctx context.Context, r *Report) error {
+func (build order) check(ctx context.Context, r *Report) error {
 	for _, c := range []struct {
 		p problem.Matmul
 		s tile.Blocks
@@ -41,7 +39,7 @@ func (o order) check(ctx context.Context, r *Report) error {
 		if err != nil {
 			return err
 		}
-		programs, err := o.build(c.p, c.s)
+		programs, err := build(c.p, c.s)
 		t, ok := r.counted(ctx, c.p, programs, err, on(c.p, c.s), "Each program is one product of a panel of a and a panel of b.")
 		if !ok {
 			return nil

@@ -20,16 +20,14 @@ var scaleChannels = Exercise{
 		"Which columns are they? Those of the block (i, j) of o: j says which. The index map has an entry for each dimension of the array: At(zero, j).",
 	},
 	Moral:    "Scales ride along as one more block, are brought in when j changes, and are used once in k/bk steps.",
-	yours:    scaling{yours.Build}.check,
-	blank:    scaling{blank.Build}.check,
-	solution: scaling{solved.Build}.check,
+	yours:    scaling(yours.Build).check,
+	blank:    scaling(blank.Build).check,
+	solution: scaling(solved.Build).check,
 }
 
-type scaling struct {
-	build func(problem.Matmul, tile.Blocks) ([]*tile.Program, error)
-}
+type scaling func(problem.Matmul, tile.Blocks) ([]*tile.Program, error)
 
-func (x scaling) check(ctx context.Context, r *Report) error {
+func (build scaling) check(ctx context.Context, r *Report) error {
 	for _, c := range []struct {
 		m, k, n int
 		s       tile.Blocks
@@ -42,7 +40,7 @@ func (x scaling) check(ctx context.Context, r *Report) error {
 		if err != nil {
 			return err
 		}
-		programs, err := x.build(p, c.s)
+		programs, err := build(p, c.s)
 		t, ok := r.counted(ctx, p, programs, err, on(p, c.s), "Which scale did that column take, and which is its own?")
 		if !ok {
 			return nil

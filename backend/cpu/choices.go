@@ -10,6 +10,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/plan"
+	"matladder/internal/known"
 )
 
 // Parameters of a compilation, as keys of backend.Params.Extra, that make choices.
@@ -24,31 +25,34 @@ const (
 // paramISA is the key of what is Params.ISA.
 const paramISA = "isa"
 
-// A choice is one parameter.
-type choice struct {
-	key, what string
-	words     []string // values; nil for a number
-	set       func(c *plan.Choices, word, number int)
+// Parameter is one of ParseParams.
+type Parameter struct {
+	Key, Help string
+	Values    []string // the words that it takes; nil for a number from 1 to MostChosen
+
+	set func(c *plan.Choices, word, number int) // nil of the instruction set
 }
+
+// MostChosen bounds numbers.
+const MostChosen = 1 << 20
 
 // Words of paramA, in the order of plan.ReadAPacked and those behind it, of paramB, those of
 // strategies, and of paramC, in the order of plan.WriteCached.
 var (
 	waysOfA = []string{"packed", "rows"}
-	waysOfB = wordsOf(plan.Strategies)
+	waysOfB = known.Names(plan.Strategies, func(s plan.Strategy) string { return s.Word })
 	waysOfC = []string{"cached", "copied", "past"}
 )
 
-var allChoices = []choice{
+// Parameters are those of ParseParams, isa first.
+var Parameters = []Parameter{
+	{paramISA, "instruction set, as " + ISAVariable + " in the environment says", gemm.Names(), nil},
 	{paramA, "how rows of a are read", waysOfA, func(c *plan.Choices, word, _ int) { c.ReadA = plan.ReadAPacked + plan.ReadA(word) }},
 	{paramB, "how b is read", waysOfB, func(c *plan.Choices, word, _ int) { c.B = plan.Strategies[word].Read }},
 	{paramC, "how AMX tiles write an output", waysOfC, func(c *plan.Choices, word, _ int) { c.WriteC = plan.WriteCached + plan.WriteC(word) }},
 	{paramRun, "elements of k that a register tile runs over", nil, func(c *plan.Choices, _, n int) { c.Run = n }},
 	{paramPieceA, "KiB of a that stay in L2", nil, func(c *plan.Choices, _, n int) { c.PieceA = n << 10 }},
 }
-
-// mostChosen bounds numbers.
-const mostChosen = 1 << 20
 
 // A choiceError is a parameter that is none, and backend.ErrUnsupported.
 type choiceError struct{ key, value, want string }
@@ -60,24 +64,21 @@ func (*choiceError) Unwrap() error { return backend.ErrUnsupported }
 // parseChoices reads Extra of parameters. What it does not know is a *choiceError.
 func parseChoices(extra map[string]string) (c plan.Choices, err error) {
 	for _, key := range slices.Sorted(maps.Keys(extra)) {
-		i := slices.IndexFunc(allChoices, func(k choice) bool { return k.key == key })
+		i := slices.IndexFunc(Parameters, func(p Parameter) bool { return p.Key == key && p.set != nil })
 		if i < 0 {
-			known := []string{paramISA}
-			for _, k := range allChoices {
-				known = append(known, k.key)
-			}
-			return c, &choiceError{key, extra[key], "backend cpu has no such parameter (known: " + strings.Join(known, ", ") + ")"}
+			names := known.Names(Parameters, func(p Parameter) string { return p.Key })
+			return c, &choiceError{key, extra[key], "backend cpu has no such parameter (known: " + strings.Join(names, ", ") + ")"}
 		}
-		k, word, number, want := allChoices[i], 0, 0, ""
-		if k.words != nil {
-			if word = slices.Index(k.words, extra[key]); word < 0 {
-				want = strings.Join(k.words, ", ")
+		k, word, number, want := Parameters[i], 0, 0, ""
+		if k.Values != nil {
+			if word = slices.Index(k.Values, extra[key]); word < 0 {
+				want = strings.Join(k.Values, ", ")
 			}
-		} else if number, err = strconv.Atoi(extra[key]); err != nil || number < 1 || number > mostChosen {
-			want = fmt.Sprintf("a number from 1 to %d", mostChosen)
+		} else if number, err = strconv.Atoi(extra[key]); err != nil || number < 1 || number > MostChosen {
+			want = fmt.Sprintf("a number from 1 to %d", MostChosen)
 		}
 		if want != "" {
-			return c, &choiceError{key, extra[key], k.what + ": want " + want}
+			return c, &choiceError{key, extra[key], k.Help + ": want " + want}
 		}
 		k.set(&c, word, number)
 	}
@@ -116,31 +117,6 @@ func ParseParams(pairs map[string]string) (backend.Params, error) {
 	}
 	_, err := parseChoices(p.Extra)
 	return p, err
-}
-
-func wordsOf(strategies []plan.Strategy) []string {
-	var words []string
-	for _, s := range strategies {
-		words = append(words, s.Word)
-	}
-	return words
-}
-
-// Parameter is one of ParseParams as people are told of it.
-type Parameter struct {
-	Key    string
-	Values []string // the words that it takes; nil for a number from 1 to Most
-	Most   int
-	Help   string
-}
-
-// Parameters lists those of ParseParams, isa first.
-func Parameters() []Parameter {
-	list := []Parameter{{Key: paramISA, Values: gemm.Names(), Help: "instruction set, as " + ISAVariable + " in the environment says"}}
-	for _, c := range allChoices {
-		list = append(list, Parameter{c.key, c.words, mostChosen, c.what})
-	}
-	return list
 }
 
 // BestISA is the instruction set that is used where nothing else is asked for.

@@ -1,64 +1,8 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io"
-
+	"matladder/cmd/internal/plot"
 	"matladder/internal/cli"
-
-	"github.com/spf13/pflag"
 )
 
-func main() { cli.Main("plot", run) }
-
-// run is the command: it writes what was asked for and returns the exit
-// status.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	o, err := parse(args)
-	switch {
-	case errors.Is(err, pflag.ErrHelp):
-		fmt.Fprint(stdout, o.usage)
-		return cli.OK
-	case err != nil:
-		fmt.Fprintf(stderr, "plot: %v\n", err)
-		return cli.Usage
-	}
-	warn := func(err error) { fmt.Fprintf(stderr, "plot: %v\n", err) }
-	rows, err := o.read(ctx, warn)
-	if err == nil {
-		rows, err = o.whole(rows, warn)
-	}
-	if err == nil {
-		switch {
-		case o.table != "":
-			err = o.writeTable(stdout, rows)
-		case o.readme != "":
-			err = o.rewriteReadme(stdout, rows)
-		case o.html != "":
-			err = o.writeReport(ctx, stdout, rows)
-		default:
-			err = o.draw(ctx, stdout, rows)
-		}
-	}
-	o.provenance(warn)
-	if errors.Is(err, context.Canceled) {
-		warn(errors.New("interrupted"))
-		return cli.Interrupted
-	}
-	if err != nil {
-		for _, err := range split(err) {
-			warn(err)
-		}
-	}
-	return cli.Status(err)
-}
-
-// split takes errors.Join apart, so that each is a line of its own.
-func split(err error) []error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		return joined.Unwrap()
-	}
-	return []error{err}
-}
+func main() { cli.Main("plot", plot.Run) }

@@ -80,7 +80,7 @@ func claims(d machine.Device, p problem.Problem, seconds float64) []claim {
 	var list []claim
 	if peak := PeakFor(d, p); peak.Known() {
 		list = append(list, claim{float64(p.FLOPs()) / seconds, peak,
-			fmt.Sprintf("FLOP/s is above the %s peak", p.Factor()), "the peak is not this device's"})
+			fmt.Sprintf("FLOP/s is above the %s peak", p.Asked().Factor()), "the peak is not this device's"})
 	}
 	bandwidth := d.BandwidthBytesPerSecond
 	if bytes := beyondCache(d, p.Bytes()); bytes > 0 && bandwidth.Known() && d.LastLevelCacheBytes.Known() {
@@ -92,7 +92,7 @@ func claims(d machine.Device, p problem.Problem, seconds float64) []claim {
 
 // PeakFor is the peak of d that bounds the FLOPs of p.
 func PeakFor(d machine.Device, p problem.Problem) machine.Figure {
-	return d.PeakAt(p.Factor().String(), p.Asked().Precision.String())
+	return d.PeakAt(p.Asked().Factor().String(), p.Asked().Precision.String())
 }
 
 // LeastTime is the least time in seconds that a launch of p can take on d; 0 if its

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"hash/fnv"
 	"maps"
 	"slices"
 	"strconv"
@@ -55,11 +54,9 @@ func (t *Tuner) adjust(ctx context.Context, j Job, list []Candidate, winner *tri
 	if !ok {
 		return nil
 	}
-	h := fnv.New64a()
-	h.Write([]byte("adjust " + j.Key().String()))
 	s := &adjusting{
 		t: t, j: j, allowance: a, patience: t.patience(), backend: b, launched: row.Evidence.Launched,
-		seen: map[string]bool{}, seed: h.Sum64(), plain: winner, best: winner,
+		seen: map[string]bool{}, seed: j.seed("adjust "), plain: winner, best: winner,
 	}
 	if err := s.knows(list); err != nil {
 		return err

@@ -3,7 +3,6 @@ package tune
 import (
 	"cmp"
 	"context"
-	"hash/fnv"
 	"math"
 	"slices"
 
@@ -39,11 +38,9 @@ func (t *Tuner) confirm(ctx context.Context, j Job, order []*trial, launched int
 		}
 	}
 	c.open = slices.Clone(c.rivals)
-	h := fnv.New64a()
-	h.Write([]byte("confirm " + j.Key().String()))
 	for n := 0; len(c.open) > 0 && n < mostConfirming; n += confirmSitting {
 		field := append([]*trial{c.winner}, c.open...)
-		if err := t.interleave(ctx, j, field, confirmSitting, h.Sum64()+uint64(n), p, nil); err != nil {
+		if err := t.interleave(ctx, j, field, confirmSitting, j.seed("confirm ")+uint64(n), p, nil); err != nil {
 			return nil, tuned.Evidence{}, err
 		}
 		if c.winner.failed != nil {

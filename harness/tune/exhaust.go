@@ -29,7 +29,7 @@ type exhausted struct {
 // standing is how a candidate did in its heat: its time over the reference's.
 type standing struct {
 	Candidate
-	center, low, high float64
+	over interval.Interval
 }
 
 // exhaust times every candidate of the space. They race in heats, each together with
@@ -52,7 +52,7 @@ func (a *Auditor) exhaust(ctx context.Context, j Job) (x exhausted, err error) {
 	reference := first.Candidate
 	begin := t.clock()
 	x.samples = math.MaxInt
-	all := []standing{{reference, 1, 1, 1}}
+	all := []standing{{reference, interval.Interval{Center: 1, Lo: 1, Hi: 1}}}
 	var rest []Candidate
 	for _, c := range x.list {
 		if c.Blocks != reference.Blocks {
@@ -76,7 +76,7 @@ func (a *Auditor) exhaust(ctx context.Context, j Job) (x exhausted, err error) {
 		t.observe(Event{Candidates: len(x.list), Screened: len(all)})
 	}
 	x.launched = len(all)
-	slices.SortStableFunc(all, func(a, b standing) int { return cmp.Compare(a.center, b.center) })
+	slices.SortStableFunc(all, func(a, b standing) int { return cmp.Compare(a.over.Center, b.over.Center) })
 	until := time.Time{}
 	if a.Budget > 0 {
 		until = begin.Add(a.Budget)
@@ -138,8 +138,7 @@ func (a *Auditor) heat(ctx context.Context, j Job, list []Candidate, number int,
 	var out []standing
 	for _, r := range field[1:] {
 		if len(r.times) > 0 {
-			over := interval.OfRatios(r.times, field[0].times)
-			out = append(out, standing{r.Candidate, over.Center, over.Lo, over.Hi})
+			out = append(out, standing{r.Candidate, interval.OfRatios(r.times, field[0].times)})
 		}
 	}
 	return out, nil
@@ -153,7 +152,7 @@ func (a *Auditor) last(ctx context.Context, j Job, all []standing, until time.Ti
 	u.Backend = m
 	var list []Candidate
 	for _, s := range all {
-		if s.low <= all[0].high && len(list) < u.atOnce(j) {
+		if s.over.Lo <= all[0].over.Hi && len(list) < u.atOnce(j) {
 			list = append(list, s.Candidate)
 		}
 	}

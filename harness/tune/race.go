@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"math"
 	"slices"
 
@@ -65,8 +64,6 @@ func (t *Tuner) race(ctx context.Context, j Job, field []*trial, launched int, a
 		r.times = nil // of an earlier race, whose winner was wrong
 	}
 	live := slices.Clone(field)
-	h := fnv.New64a()
-	h.Write([]byte(j.Key().String()))
 	rounds, over := 0, len(field) == 1
 	after := func(int, []*trial) ([]*trial, bool) {
 		rounds++
@@ -89,7 +86,7 @@ func (t *Tuner) race(ctx context.Context, j Job, field []*trial, launched int, a
 		if over {
 			break
 		}
-		if err := t.interleave(ctx, j, live, most-last, h.Sum64()+uint64(i), p, after); err != nil {
+		if err := t.interleave(ctx, j, live, most-last, j.seed("")+uint64(i), p, after); err != nil {
 			return nil, err
 		}
 		last = most

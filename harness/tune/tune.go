@@ -34,6 +34,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"math"
 	"time"
 
@@ -55,6 +56,13 @@ type Job struct {
 
 // Key is what the job's row will be found by.
 func (j Job) Key() tuned.Key { return tuned.KeyOf(j.Kernel.Name(), j.Variant, j.Problem) }
+
+// seed is that of the orders of one part of the job.
+func (j Job) seed(part string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(part + j.Key().String()))
+	return h.Sum64()
+}
 
 // Tuner tunes on one backend.
 type Tuner struct {

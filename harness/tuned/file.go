@@ -208,10 +208,7 @@ func (l rowLayout) problem() (problem.Problem, error) {
 
 // parse reads what of the evidence needs checking.
 func (e *Evidence) parse(l rowLayout, r Row) (err error) {
-	e.Low, e.High = e.Seconds, e.Seconds
-	if len(l.Interval) == 2 {
-		e.Low, e.High = l.Interval[0], l.Interval[1]
-	}
+	e.Low, e.High = ends(l.Interval, e.Seconds)
 	if l.RunnerUp != "" {
 		if e.RunnerUp, err = tile.ParseBlocks(l.RunnerUp); err != nil {
 			return err
@@ -254,7 +251,7 @@ func (e *Evidence) parse(l rowLayout, r Row) (err error) {
 		return fmt.Errorf("samples %d: want how many were timed", e.Samples)
 	case !positive(1 + e.Behind):
 		return fmt.Errorf("behind %v: want a time over that of the choice, less 1", e.Behind)
-	case !positive(e.High), len(l.Interval) != 0 && len(l.Interval) != 2 || !(0 < e.Low && e.Low <= e.Seconds && e.Seconds <= e.High):
+	case len(l.Interval) != 0 && len(l.Interval) != 2 || !between(e.Low, e.Seconds, e.High):
 		return fmt.Errorf("seconds %v with the interval %v: want low ≤ seconds ≤ high, above 0", e.Seconds, l.Interval)
 	}
 	return nil
@@ -262,6 +259,17 @@ func (e *Evidence) parse(l rowLayout, r Row) (err error) {
 
 // positive reports whether a figure is one that a time or a ratio of times can be.
 func positive(v float64) bool { return v > 0 && v <= math.MaxFloat64 }
+
+// ends are those of an interval as it is written; of any other both are usual.
+func ends(interval []float64, usual float64) (low, high float64) {
+	if len(interval) == 2 {
+		return interval[0], interval[1]
+	}
+	return usual, usual
+}
+
+// between reports whether a figure lies in its interval, of figures that can be.
+func between(low, v, high float64) bool { return 0 < low && low <= v && v <= high && positive(high) }
 
 // confirmation reads how the choice was made; a row may say nothing about that.
 func (l rowLayout) confirmation() (c Confirmation, err error) {
@@ -271,10 +279,8 @@ func (l rowLayout) confirmation() (c Confirmation, err error) {
 	if c.Rival, err = tile.ParseBlocks(l.Rival); err != nil {
 		return c, err
 	}
-	if c.Ratio, c.Rounds = l.RivalRatio, l.RivalRounds; len(l.RivalInterval) == 2 {
-		c.Low, c.High = l.RivalInterval[0], l.RivalInterval[1]
-	}
-	if !(0 < c.Low && c.Low <= c.Ratio && c.Ratio <= c.High && positive(c.High) && c.Rounds > 0) {
+	c.Ratio, c.Rounds = l.RivalRatio, l.RivalRounds
+	if c.Low, c.High = ends(l.RivalInterval, 0); !between(c.Low, c.Ratio, c.High) || c.Rounds <= 0 {
 		return c, fmt.Errorf("rival_ratio %v with the interval %v of %d rounds: want low ≤ ratio ≤ high, above 0", l.RivalRatio, l.RivalInterval, l.RivalRounds)
 	}
 	return c, nil
@@ -283,24 +289,19 @@ func (l rowLayout) confirmation() (c Confirmation, err error) {
 // adjustment reads what parameters gain; a row may have none.
 func (l rowLayout) adjustment() (a Adjustment, err error) {
 	a = Adjustment{Tried: l.Adjustments, Gain: l.ParamsGain, Rounds: l.ParamsRounds}
+	a.Low, a.High = ends(l.ParamsInterval, 0)
+	predicted := l.Mode == Predicted && len(l.ParamsInterval) == 0 && a.Rounds == 0
 	switch {
 	case a.Tried < 0:
 		return a, fmt.Errorf("adjustments %d: want how many were timed", a.Tried)
 	case l.Params == "" && (a.Gain != 0 || a.Rounds != 0 || len(l.ParamsInterval) > 0):
 		return a, errors.New("params_gain, params_interval or params_rounds without params")
 	case l.Params == "":
-		return a, nil
-	}
-	if len(l.ParamsInterval) == 2 {
-		a.Low, a.High = l.ParamsInterval[0], l.ParamsInterval[1]
-	}
-	if l.Mode == Predicted && len(l.ParamsInterval) == 0 && a.Rounds == 0 {
-		if a.Low, a.High = a.Gain, a.Gain; !positive(a.Gain) {
-			return a, fmt.Errorf("params_gain %v: want how many times as fast, above 0", a.Gain)
-		}
-		return a, nil
-	}
-	if !(0 < a.Low && a.Low <= a.Gain && a.Gain <= a.High && positive(a.High) && a.Rounds > 0) {
+	case predicted && !positive(a.Gain):
+		return a, fmt.Errorf("params_gain %v: want how many times as fast, above 0", a.Gain)
+	case predicted:
+		a.Low, a.High = a.Gain, a.Gain
+	case !between(a.Low, a.Gain, a.High) || a.Rounds <= 0:
 		return a, fmt.Errorf("params_gain %v with the interval %v of %d rounds: want low ≤ gain ≤ high, above 0", l.ParamsGain, l.ParamsInterval, l.ParamsRounds)
 	}
 	return a, nil

@@ -76,10 +76,13 @@ func Status(err error) int {
 var ErrTold = errors.New("something went wrong, as told above")
 
 // End says on stderr, in one line, why a command ended, and returns its exit status. An
-// interruption is told in the words given, not at all if they are empty; calls for help and
-// ErrTold are not told.
-func End(command string, err error, interrupted string, stderr io.Writer) int {
+// interruption is told in the words given, not at all if they are empty, and ErrTold is not
+// told. Help goes to stdout.
+func End(command string, err error, interrupted string, stdout, stderr io.Writer) int {
 	var line any = err
+	if asked, ok := errors.AsType[*helpError](err); ok {
+		io.WriteString(stdout, asked.text)
+	}
 	switch {
 	case err == nil || errors.Is(err, pflag.ErrHelp) || errors.Is(err, ErrTold):
 		line = ""

@@ -45,7 +45,7 @@ func TestParse(t *testing.T) {
 		f.StringSlice("kernels", nil, "")
 		f.StringArray("input", nil, "")
 		f.String("out", "", "")
-		err := Parse(f, strings.Fields(args))
+		err := Parse(f, strings.Fields(args), "")
 		if want == "" {
 			if err != nil {
 				t.Errorf("%s: %v", args, err)
@@ -59,7 +59,7 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %s", args, text)
 		}
 	}
-	if err := Parse(NewFlags("tool"), []string{"--help"}); !errors.Is(err, pflag.ErrHelp) {
+	if err := Parse(NewFlags("tool"), []string{"--help"}, ""); !errors.Is(err, pflag.ErrHelp) {
 		t.Error(err)
 	}
 }

@@ -8,13 +8,17 @@ import (
 )
 
 // Command is how to call a command of this module as this process was: by the path of
-// its program or, if that was built by go run or a test and will be gone, by go run.
+// its program, with its name where that has all commands, or by go run if the program was
+// built by that or a test and will be gone.
 func Command(name string, args ...string) string {
 	program := os.Args[0]
 	if regexp.MustCompile(`[/\\\\]go-build\d*[/\\\\]`).MatchString(program) || strings.HasSuffix(strings.TrimSuffix(filepath.Base(program), ".exe"), ".test") {
 		program = "go run ./cmd/" + name
 	} else {
 		program = quote(program)
+		if len(os.Args) > 1 && os.Args[1] == name {
+			program += " " + name
+		}
 	}
 	for _, a := range args {
 		program += " " + quote(a)

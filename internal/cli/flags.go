@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -12,22 +13,28 @@ import (
 )
 
 // NewFlags returns a set of flags for a command, in the order of their
-// definition, that prints nothing by itself.
+// definition, that prints nothing by itself. What all commands call the same has one name,
+// and its older ones.
 func NewFlags(command string) *pflag.FlagSet {
 	f := pflag.NewFlagSet(command, pflag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	f.Usage = func() {}
 	f.SortFlags = false
+	Alias(f, "chip", "topology", "output", "out")
 	return f
 }
 
-// Parse reads the flags of a command. An error is pflag.ErrHelp, or a *UsageError
-// that names the flag, says what it takes and where the flags are listed. A flag with
-// an empty value is a mistake: an unset variable in a script, most likely.
-func Parse(f *pflag.FlagSet, args []string) error {
+// Parse reads the flags of a command, whose help begins with its manual. An error is
+// pflag.ErrHelp with the help, which End tells, or a *UsageError that names the flag, says
+// what it takes and where the flags are listed. A flag with an empty value is a mistake: an
+// unset variable in a script, most likely.
+func Parse(f *pflag.FlagSet, args []string, manual string) error {
+	if slices.Equal(args, []string{ListFlags}) {
+		return &helpError{listing(f)}
+	}
 	err := f.Parse(args)
 	if errors.Is(err, pflag.ErrHelp) {
-		return err
+		return &helpError{help(f, manual)}
 	}
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		err = fmt.Errorf("--%s: %q %s", invalid.GetFlag().Name, invalid.GetValue(), unlike(invalid))
@@ -45,16 +52,6 @@ func Parse(f *pflag.FlagSet, args []string) error {
 	return nil
 }
 
-// ParseOrHelp is Parse, which tells on stdout, if help is asked for, what the command is for
-// and its flags.
-func ParseOrHelp(f *pflag.FlagSet, args []string, stdout io.Writer, about string) error {
-	err := Parse(f, args)
-	if errors.Is(err, pflag.ErrHelp) {
-		fmt.Fprintf(stdout, "%s\n\n%s", about, f.FlagUsages())
-	}
-	return err
-}
-
 // Listed refuses what a flag was given and is not one of the things that it knows.
 func Listed(flag, thing string, given, known []string) error {
 	for _, name := range given {
@@ -63,6 +60,28 @@ func Listed(flag, thing string, given, known []string) error {
 		}
 	}
 	return nil
+}
+
+// Alias has flags answer to older names too, which no help shows: pairs of an old name and
+// the one that it stands for.
+func Alias(f *pflag.FlagSet, pairs ...string) {
+	names, before := map[string]string{}, f.GetNormalizeFunc()
+	for pair := range slices.Chunk(pairs, 2) {
+		names[pair[0]] = pair[1]
+	}
+	f.SetNormalizeFunc(func(f *pflag.FlagSet, name string) pflag.NormalizedName {
+		return before(f, cmp.Or(names[name], name))
+	})
+}
+
+// Takes refuses flags that were given and are not of those that a verb of the command takes.
+func Takes(f *pflag.FlagSet, verb string, flags []string) (err error) {
+	f.Visit(func(flag *pflag.Flag) {
+		if !slices.Contains(flags, flag.Name) {
+			err = Usagef("%s takes no --%s", verb, flag.Name)
+		}
+	})
+	return err
 }
 
 // Misuse is Usagef with a word of where the flags of the command are listed.

@@ -79,7 +79,7 @@ backend/cpu/internal/plan: backend tile backend/cpu/internal/gemm backend/cpu/in
 backend/cpu/internal/epilogue: backend/cpu/internal/plan tile
 backend/cpu/internal/passes: backend/cpu/internal/epilogue backend/cpu/internal/plan backend/cpu/internal/widen tile model/blocking
 backend/cpu/internal/exec: backend/internal/stage backend/cpu/internal/evict backend/cpu/internal/plan backend tile backend/timeline golang.org/x/sys/unix
-backend/cpu: backend/cpu/internal/timing backend/timeline backend check machine internal/cgroup internal/files tile problem golang.org/x/sys/cpu backend/cpu/internal/exec backend/cpu/internal/passes
+backend/cpu: backend/cpu/internal/timing backend/timeline backend check machine internal/cgroup internal/known internal/files tile problem golang.org/x/sys/cpu backend/cpu/internal/exec backend/cpu/internal/passes
 backend/registry: internal/known backend machine
 backend/cpu/cputest: backend/cpu machine plugins tile
 backend/registry/registrytest: backend backend/cpu backend/registry internal/subprocesstest
@@ -99,35 +99,46 @@ harness/tuned: backend configs internal/files internal/yamldoc machine problem t
 harness: stats machine/mesh harness/measure harness/tuned internal/deadline internal/cgroup internal/yamldoc kernels backend backend/seeded check model machine results configs gopkg.in/yaml.v3 model/blocking
 plots/figure: internal/files internal/words gonum.org/v1/plot golang.org/x/image/font
 plots: plots/figure stats results model machine machine/mesh
-cmd/bench: stats backend/timeline internal/cgroup internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tuned harness backend/registry/builtin backend/foreign backend/foreign/library backend/foreign/process backend/foreign/program problem backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
+cmd/bench: backend/registry/builtin cmd/internal/bench internal/cli
+cmd/internal/bench: stats backend/timeline internal/cgroup internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tuned harness backend/registry/builtin backend/foreign backend/foreign/library backend/foreign/process backend/foreign/program problem backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
 harness/tune: stats harness/measure backend backend/seeded kernels model machine problem tile harness/tuned model/blocking results
-cmd/tune: stats internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tune harness/tuned harness backend/registry/builtin backend/registry results github.com/spf13/pflag golang.org/x/term model/blocking
-cmd/compare: stats results internal/cli internal/childlog github.com/spf13/pflag
-cmd/inspect: backend/foreign/program backend/timeline internal/cli cmd/internal/deviceflag internal/files harness backend/xla/aot backend/registry/builtin backend/registry lower/mosaic lower/triton/ttir results model/traverse model machine kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
-cmd/mesh: internal/known internal/cli model model/layer machine/mesh github.com/spf13/pflag
-cmd/peers: stats internal/cli internal/files cmd/internal/sweepflag harness/tuned harness backend/registry/builtin backend/registry backend/foreign/process machine kernels configs results github.com/spf13/pflag
+cmd/tune: backend/registry/builtin cmd/internal/tune internal/cli
+cmd/internal/tune: stats internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tune harness/tuned harness backend/registry/builtin backend/registry results github.com/spf13/pflag golang.org/x/term model/blocking
+cmd/compare: cmd/internal/compare internal/cli
+cmd/internal/compare: stats results internal/cli internal/childlog github.com/spf13/pflag
+cmd/inspect: backend/registry/builtin cmd/internal/inspect internal/cli
+cmd/internal/inspect: backend/foreign/program backend/timeline internal/cli cmd/internal/deviceflag internal/files harness backend/xla/aot backend/registry/builtin backend/registry lower/mosaic lower/triton/ttir results model/traverse model machine kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
+cmd/mesh: cmd/internal/mesh internal/cli
+cmd/internal/mesh: internal/known internal/cli model model/layer machine/mesh github.com/spf13/pflag
+cmd/peers: backend/registry/builtin cmd/internal/peers internal/cli
+cmd/internal/peers: stats internal/cli internal/files cmd/internal/sweepflag harness/tuned harness backend/registry/builtin backend/registry backend/foreign/process machine kernels configs results github.com/spf13/pflag
 plots/report: stats plots plots/report/echarts results model/traverse
 plots/report/echarts:
-cmd/plot: stats internal/cli internal/files results plots plots/report model machine kernels model/traverse github.com/spf13/pflag
+cmd/plot: cmd/internal/plot internal/cli
+cmd/internal/plot: stats internal/cli internal/files results plots plots/report model machine kernels model/traverse github.com/spf13/pflag
 workshop/exercises/*: tile problem
 workshop/blanks/*: tile problem
 workshop/solutions/*: tile problem
 workshop: kernels model/traverse model machine/mesh machine check problem tile tile/interp workshop/exercises/* workshop/blanks/* workshop/solutions/*
 workshop/classroom: stats internal/cgroup internal/counters internal/files plots plugins results workshop golang.org/x/sys/windows
-cmd/workshop: internal/known stats internal/cli internal/files plots/figure results workshop workshop/classroom github.com/spf13/pflag
+cmd/workshop: cmd/internal/workshop internal/cli
+cmd/internal/workshop: internal/known stats internal/cli internal/files plots/figure results workshop workshop/classroom github.com/spf13/pflag
 plugins: internal/known internal/files golang.org/x/sys/unix golang.org/x/sys/windows
 plugins/probe: internal/child internal/pjrtapi
 plugins/plugintest:
-cmd/plugin: internal/cli plugins plugins/probe github.com/spf13/pflag github.com/schollz/progressbar/v3
+cmd/plugin: plugins/probe cmd/internal/plugin internal/cli
+cmd/internal/plugin: internal/cli plugins plugins/probe github.com/spf13/pflag github.com/schollz/progressbar/v3
 internal/cli: internal/files github.com/spf13/pflag golang.org/x/term
+internal/cli/clitest:
 internal/files: golang.org/x/sys/unix golang.org/x/sys/windows
 internal/files/filestest:
 internal/deadline:
 internal/bfloat16:
 internal/cgroup:
 internal/child: internal/childlog
+cmd/matladder: backend/registry/builtin internal/cli internal/known plugins/probe cmd/internal/bench cmd/internal/compare cmd/internal/inspect cmd/internal/mesh cmd/internal/peers cmd/internal/plot cmd/internal/plugin cmd/internal/tune cmd/internal/workshop
 cmd/internal/deviceflag: backend/registry/builtin backend/registry internal/cli github.com/spf13/pflag
-cmd/internal/sweepflag: internal/known harness internal/cli internal/files results github.com/spf13/pflag
+cmd/internal/sweepflag: configs internal/known harness internal/cli internal/files kernels problem results tile github.com/spf13/pflag
 internal/golden: github.com/google/go-cmp/cmp
 internal/known:
 internal/childlog:

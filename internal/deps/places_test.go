@@ -73,13 +73,13 @@ func TestPlaces(t *testing.T) {
 	places := words(t, root)
 	module := modulePath(t, root)
 	needs := map[string][]string{ // packages, or files, that need one that they name
-		"attention":   {"kernels/attention/"}, // rungs that are made of others
-		"aot":         {"cmd/compare/ab.go"},  // there nothing runs that could be compared
-		"cpu":         {"cmd/peers/find.go"},  // the plugin of that name
+		"attention":   {"kernels/attention/"},         // rungs that are made of others
+		"aot":         {"cmd/internal/compare/ab.go"}, // there nothing runs that could be compared
+		"cpu":         {"cmd/internal/peers/find.go"}, // the plugin of that name
 		"v1_naive":    {"backend/cpu/worker.go"},
 		"v3_block":    {"tools/trust/build.go"},
 		"v4_optblock": {"backend/backendtest/"},
-		"v5_quant":    {"backend/backendtest/", "cmd/tune/show.go", "problem/problemtest/"},
+		"v5_quant":    {"backend/backendtest/", "cmd/internal/tune/show.go", "problem/problemtest/"},
 	}
 	others := func(name string, files []string, own ...string) []string {
 		own = slices.Concat(own, needs[name], []string{"workshop/"})
@@ -110,7 +110,7 @@ func TestPlaces(t *testing.T) {
 	for _, kind := range plots.Kinds() {
 		var files []string
 		for _, file := range places[string(kind)] {
-			if path.Dir(file) == "plots" || strings.HasPrefix(file, "cmd/plot/") {
+			if path.Dir(file) == "plots" || strings.HasPrefix(file, "cmd/internal/plot/") {
 				files = append(files, file)
 			}
 		}

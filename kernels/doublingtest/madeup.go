@@ -33,7 +33,6 @@ func (p double) Asked() problem.Asked  { return problem.Asked{A: p.X, Out: p.X} 
 func (p double) Sides() []problem.Side {
 	return []problem.Side{{Name: "items", Size: p.Items, Dtype: p.X}}
 }
-func (p double) Factor() tile.Dtype     { return p.X }
 func (p double) FLOPs() int64           { return int64(p.Items) * int64(p.Parts) }
 func (p double) Bytes() int64           { return problem.BytesOf(p) }
 func (p double) String() string         { return fmt.Sprintf("%d items of %d %s", p.Items, p.Parts, p.X) }

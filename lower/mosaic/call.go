@@ -167,13 +167,11 @@ func kernelShape(r *tile.Ref) []int {
 
 // layouts are row-major: the last dimension is the fastest.
 func layouts(refs []*tile.Ref) []string {
-	parts := make([]string, len(refs))
-	for i, r := range refs {
+	return mlir.Each(refs, func(r *tile.Ref) string {
 		order := make([]int, len(kernelShape(r)))
 		for d := range order {
 			order[d] = len(order) - 1 - d
 		}
-		parts[i] = mlir.Layout(order...)
-	}
-	return parts
+		return mlir.Layout(order...)
+	})
 }

@@ -145,15 +145,10 @@ func unsupported(pos tile.Pos, p *tile.Program, op, ref, format string, args ...
 
 // TooBigError is the answer to a program whose blocks and scratch do not fit a
 // core's VMEM.
-type TooBigError struct {
-	Program       string
-	Target        string
-	Needed, Limit int64 // bytes
-}
+type TooBigError = mlir.TooBigError
 
-func (e *TooBigError) Error() string {
-	return fmt.Sprintf("mosaic: %s: needs %.2f MiB of VMEM for its blocks and scratch, %s has %.2f MiB",
-		e.Program, mebi(e.Needed), e.Target, mebi(e.Limit))
+func (t Target) tooBig(p *tile.Program, needed, limit int64) error {
+	mebi := func(bytes int64) float64 { return float64(bytes) / (1 << 20) }
+	return &TooBigError{Program: p.Name, What: "VMEM", Needed: needed, Limit: limit, Text: fmt.Sprintf("mosaic: %s: needs %.2f MiB of VMEM for its blocks and scratch, %s has %.2f MiB",
+		p.Name, mebi(needed), t.Name, mebi(limit))}
 }
-
-func mebi(bytes int64) float64 { return float64(bytes) / (1 << 20) }

@@ -41,10 +41,7 @@ func (k *kernel) slice(e *tile.Expr) value {
 
 // concat puts blocks one after another.
 func (k *kernel) concat(e *tile.Expr) value {
-	vs := make([]value, len(e.Args))
-	for i, x := range e.Args {
-		vs[i] = k.alone(k.Expr(x))
-	}
+	vs := mlir.Each(e.Args, func(x *tile.Expr) value { return k.alone(k.Expr(x)) })
 	if len(vs) == 1 {
 		return vs[0]
 	}
@@ -61,15 +58,12 @@ func (k *kernel) concat(e *tile.Expr) value {
 // unpacked moves elements of d around by means of move, at the full width of a
 // register: narrow elements share one, and bools have none.
 func (k *kernel) unpacked(d tile.Dtype, vs []value, move func([]value) value) value {
-	wide := make([]value, len(vs))
-	for i, v := range vs {
+	v := move(mlir.Each(vs, func(v value) value {
 		if d == tile.Bool {
-			wide[i] = k.FromBool(v)
-		} else {
-			wide[i] = k.Wide(v, d)
+			return k.FromBool(v)
 		}
-	}
-	v := move(wide)
+		return k.Wide(v, d)
+	}))
 	if d == tile.Bool {
 		return k.ToBool(v)
 	}

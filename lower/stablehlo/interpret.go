@@ -60,11 +60,7 @@ func functionName(i int, p *tile.Program) string {
 
 // ArraysOf are the arrays of refs.
 func ArraysOf(refs []*tile.Ref) []Array {
-	as := make([]Array, len(refs))
-	for i, r := range refs {
-		as[i] = Array{r.Name, r.Dtype, r.Array}
-	}
-	return as
+	return mlir.Each(refs, func(r *tile.Ref) Array { return Array{r.Name, r.Dtype, r.Array} })
 }
 
 // inputs are the refs whose arrays a program takes, tables included.
@@ -79,11 +75,7 @@ func inputs(p *tile.Program) []*tile.Ref {
 }
 
 func workingTypes(refs []*tile.Ref) []tensor {
-	ts := make([]tensor, len(refs))
-	for i, r := range refs {
-		ts[i] = working(r.Dtype, r.Array...)
-	}
-	return ts
+	return mlir.Each(refs, func(r *tile.Ref) tensor { return working(r.Dtype, r.Array...) })
 }
 
 // interpretProgram writes the function of one program, on working arrays.

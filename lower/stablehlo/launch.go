@@ -89,7 +89,7 @@ func (l *Launch) Loop(sets int) string {
 		out = append(out, storedTypes(l.Out)...)
 	}
 	main := t.Function("public", "main", append(args, in...), out, func() []value {
-		hints := append([]string{"n", "round"}, each(in, func(v value) string { return v.Name[1:] })...)
+		hints := append([]string{"n", "round"}, mlir.Each(in, func(v value) string { return v.Name[1:] })...)
 		carried := append([]value{n, t.Int(0)}, in...)
 		for s := range sets {
 			for _, a := range l.Out {
@@ -138,7 +138,7 @@ func (l *Launch) LoopTogether(together, sets int) string {
 		in = append(in, l.arguments(t, l.In, suffix(s, sets))...)
 	}
 	args := append([]value{n}, in...)
-	hints = append(hints, each(in, func(v value) string { return v.Name[1:] })...)
+	hints = append(hints, mlir.Each(in, func(v value) string { return v.Name[1:] })...)
 	var out []tensor
 	for s := range sets {
 		for _, a := range l.Out {
@@ -259,10 +259,4 @@ func (l *Launch) module(main string) string {
 	return mlir.Module(l.Name, main+l.text)
 }
 
-func storedTypes(arrays []Array) []tensor {
-	ts := make([]tensor, len(arrays))
-	for i, a := range arrays {
-		ts[i] = a.typ()
-	}
-	return ts
-}
+func storedTypes(arrays []Array) []tensor { return mlir.Each(arrays, Array.typ) }

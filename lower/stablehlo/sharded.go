@@ -50,12 +50,9 @@ func spread(s Spread, functions string) *Spread {
 	}
 	out := mlir.Tensor(s.Out[0].typ())
 	results = strings.Replace(results, out, out+annotation(s.Mesh, s.Way.Of(s.Out[0].Name)), 1)
-	axes := make([]string, len(s.Mesh))
-	for i, a := range s.Mesh {
-		axes[i] = fmt.Sprintf("%q=%d", a.Name, a.Size)
-	}
+	axes := mlir.List(s.Mesh, func(a mesh.Axis) string { return fmt.Sprintf("%q=%d", a.Name, a.Size) })
 	s.Module = fmt.Sprintf("module @%s attributes {mhlo.num_partitions = %d : i32, mhlo.num_replicas = 1 : i32} {\n  sdy.mesh @mesh = <[%s]>\n%s -> %s\n%s",
-		s.Name, s.Mesh.Devices(), strings.Join(axes, ", "), args, results, body)
+		s.Name, s.Mesh.Devices(), axes, args, results, body)
 	return &s
 }
 

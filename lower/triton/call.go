@@ -72,13 +72,11 @@ func unpacked(c mlir.Calls, v value, r *tile.Ref) value {
 
 // layouts are the dimensions of arrays, the fastest first.
 func (k *Kernel) layouts(refs []*tile.Ref) []string {
-	parts := make([]string, len(refs))
-	for i, r := range refs {
+	return mlir.Each(refs, func(r *tile.Ref) string {
 		order := fastest(r, k.alongK[r])
 		if r.Dtype == tile.Int4 && !inBytes(r) {
 			order = []int{0}
 		}
-		parts[i] = mlir.Layout(order...)
-	}
-	return parts
+		return mlir.Layout(order...)
+	})
 }

@@ -169,11 +169,7 @@ func (k *kernel) yield(vs []value) {
 
 // holds are the values that scratch has here.
 func (k *kernel) holds(refs []*tile.Ref) []value {
-	vs := make([]value, len(refs))
-	for i, r := range refs {
-		vs[i] = k.Vector(k.scratch[r], k.scratchType(r))
-	}
-	return vs
+	return mlir.Each(refs, func(r *tile.Ref) value { return k.Vector(k.scratch[r], k.scratchType(r)) })
 }
 
 // branch writes statements that run where cond holds. Scratch that they write has

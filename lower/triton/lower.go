@@ -139,17 +139,11 @@ func unsupported(pos tile.Pos, p *tile.Program, op, ref, format string, args ...
 }
 
 // TooBigError is the answer to a program whose blocks do not fit one
-// multiprocessor.
-type TooBigError struct {
-	Program       string
-	Target        string
-	What          string // registers, shared memory
-	Needed, Limit int64  // bytes
-}
+// multiprocessor: its registers or shared memory.
+type TooBigError = mlir.TooBigError
 
-func (e *TooBigError) Error() string {
-	return fmt.Sprintf("triton: %s: one program needs %.1f KiB of %s, %s has %.1f KiB",
-		e.Program, kibi(e.Needed), e.What, e.Target, kibi(e.Limit))
+func (t Target) tooBig(p *tile.Program, what string, needed, limit int64) error {
+	kibi := func(bytes int64) float64 { return float64(bytes) / (1 << 10) }
+	return &TooBigError{Program: p.Name, What: what, Needed: needed, Limit: limit, Text: fmt.Sprintf("triton: %s: one program needs %.1f KiB of %s, %s has %.1f KiB",
+		p.Name, kibi(needed), what, t.Name, kibi(limit))}
 }
-
-func kibi(bytes int64) float64 { return float64(bytes) / (1 << 10) }

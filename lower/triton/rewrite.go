@@ -3,6 +3,7 @@ package triton
 import (
 	"slices"
 
+	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -44,16 +45,16 @@ func (w *rewriter) cond(c tile.Cond) tile.Cond {
 	case tile.TestCond:
 		return tile.TestCond{Op: c.Op, X: w.index(c.X), Y: w.index(c.Y)}
 	case tile.AllCond:
-		return tile.AllCond(each(c, w.cond))
+		return tile.AllCond(mlir.Each(c, w.cond))
 	case tile.AnyCond:
-		return tile.AnyCond(each(c, w.cond))
+		return tile.AnyCond(mlir.Each(c, w.cond))
 	case tile.NotCond:
 		return tile.NotCond{Cond: w.cond(c.Cond)}
 	}
 	return c
 }
 
-func (w *rewriter) body(body []*tile.Stmt) []*tile.Stmt { return each(body, w.stmt) }
+func (w *rewriter) body(body []*tile.Stmt) []*tile.Stmt { return mlir.Each(body, w.stmt) }
 
 func (w *rewriter) stmt(s *tile.Stmt) *tile.Stmt {
 	c := *s
@@ -72,7 +73,7 @@ func (w *rewriter) expr(e *tile.Expr) *tile.Expr {
 		return to
 	}
 	c := *e
-	c.Args = each(e.Args, w.expr)
+	c.Args = mlir.Each(e.Args, w.expr)
 	if e.Ref != nil {
 		c.Ref = w.ref(e.Ref)
 	}
@@ -102,14 +103,114 @@ func (w *rewriter) expr(e *tile.Expr) *tile.Expr {
 	return to
 }
 
-// indices are an index map with other axes.
-func (w *rewriter) indices(xs []tile.IndexExpr) []tile.IndexExpr { return each(xs, w.index) }
+// cutBytes is how much of a block, in its working type, one program computes of
+// what goes row by row: few enough that several programs share a multiprocessor.
+const cutBytes = 32 << 10
 
-// each is what f makes of each of some things.
-func each[T any](xs []T, f func(T) T) []T {
-	out := make([]T, len(xs))
-	for i, x := range xs {
-		out[i] = f(x)
+// cut returns a program whose blocks have fewer rows, if it goes row by row: if it
+// has no product, and no row of a block depends on another. A block that a TPU's
+// memory holds would be too large for the registers of a multiprocessor, and too
+// few of them would keep too few busy.
+func cut(p *tile.Program) *tile.Program {
+	for _, a := range p.Grid {
+		if a.Semantics != tile.Parallel {
+			continue
+		}
+		rows, ok := rowsAlong(p, a)
+		if !ok {
+			continue
+		}
+		smaller := p
+		for n := rows; n > 1 && memoryOf(smaller).Registers > cutBytes; {
+			n /= 2
+			if smaller = cutTo(p, a, rows, n); smaller == nil {
+				break
+			}
+		}
+		if smaller != nil {
+			return smaller
+		}
+	}
+	return p
+}
+
+// rowsAlong returns how many rows blocks have that move along an axis, one block a
+// step; not ok if they are not alike, or a program's rows are not its own.
+func rowsAlong(p *tile.Program, a *tile.Axis) (rows int, ok bool) {
+	array := 0
+	for _, r := range p.Refs {
+		d := slices.IndexFunc(r.Index, func(x tile.IndexExpr) bool { return x == tile.IndexExpr(a) })
+		if d < 0 {
+			if r.Kind == tile.Out {
+				return 0, false
+			}
+			continue
+		}
+		if r.Overlap() || r.ArrayDim(0) != d || len(r.Shape()) != 2 || rows != 0 && (r.Block[d] != rows || r.Array[d] != array) {
+			return 0, false
+		}
+		rows, array = r.Block[d], r.Array[d]
+	}
+	ok = rows > 1
+	p.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) {
+		switch e.Op {
+		case tile.OpDot:
+			ok = false
+		case tile.OpIota, tile.OpSlice, tile.OpConcat, tile.OpReduceMax, tile.OpReduceSum:
+			ok = ok && e.Dim == 1
+		case tile.OpInBounds:
+			ok = ok && len(e.Shape) == 2 && (e.Dim == 0) == (e.Shape[0] > 1)
+		}
+		if n := len(e.Shape); n > 0 {
+			ok = ok && n == 2 && (e.Shape[0] == 1 || e.Shape[0] == rows)
+		}
+	})
+	for _, r := range p.RefsOf(tile.Scratch) {
+		ok = ok && len(r.Array) == 2 && (r.Array[0] == 1 || r.Array[0] == rows)
+	}
+	return rows, ok
+}
+
+// cutTo is p with blocks of n rows instead of rows along an axis; nil if something
+// besides the index maps depends on the axis.
+func cutTo(p *tile.Program, a *tile.Axis, rows, n int) *tile.Program {
+	var array int
+	resized := func(shape []int) []int {
+		if len(shape) == 0 || shape[0] != rows {
+			return shape
+		}
+		return append([]int{n}, shape[1:]...)
+	}
+	w := &rewriter{axes: map[*tile.Axis]tile.IndexExpr{a: nil}, refs: map[*tile.Ref]*tile.Ref{}, resize: resized}
+	out := &tile.Program{Name: p.Name}
+	axis := *a
+	for _, r := range p.Refs {
+		c := *r
+		switch {
+		case r.Kind == tile.Scratch:
+			c.Array, c.Block = resized(r.Array), resized(r.Block)
+		case r.Kind != tile.Table:
+			c.Block, c.Index = slices.Clone(r.Block), slices.Clone(r.Index)
+			for d, x := range r.Index {
+				if x == tile.IndexExpr(a) {
+					c.Block[d], c.Index[d], array = n, &axis, r.Array[d]
+				} else {
+					c.Index[d] = w.index(x)
+				}
+			}
+		}
+		w.refs[r] = &c
+		out.Refs = append(out.Refs, &c)
+	}
+	axis.Size = tile.Ceil(array, n)
+	for _, g := range p.Grid {
+		if g == a {
+			g = &axis
+		}
+		out.Grid = append(out.Grid, g)
+	}
+	if out.Body = w.body(p.Body); w.failed {
+		return nil
 	}
 	return out
 }

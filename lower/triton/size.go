@@ -140,14 +140,14 @@ func (t Target) choose(p *tile.Program, params Params) (Params, Memory, error) {
 		}
 	}
 	if limit := t.registers(params.Warps); m.Registers > limit {
-		return params, m, &TooBigError{p.Name, t.Name, "registers", m.Registers, limit}
+		return params, m, t.tooBig(p, "registers", m.Registers, limit)
 	}
 	if !t.readsInStep && readsOutput(p) {
 		params.Stages = 1
 	}
 	stages := max(params.Stages, 1)
 	if need := m.Stage * int64(stages); t.SharedBytes > 0 && need > t.SharedBytes {
-		return params, m, &TooBigError{p.Name, t.Name, "shared memory", need, t.SharedBytes}
+		return params, m, t.tooBig(p, "shared memory", need, t.SharedBytes)
 	}
 	if params.Stages == 0 {
 		params.Stages = defaultStages

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
 
@@ -164,7 +165,7 @@ func (s *splitter) moved(k tile.IndexExpr, used func(*tile.Ref) bool) *rewriter 
 		}
 		c := *r
 		if r.Index != nil {
-			c.Index = w.indices(r.Index)
+			c.Index = mlir.Each(r.Index, w.index)
 		}
 		w.refs[r] = &c
 	}

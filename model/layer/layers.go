@@ -1,8 +1,9 @@
 package layer
 
 import (
-	"fmt"
 	"strings"
+
+	"matladder/internal/known"
 )
 
 // Layer has the sizes of one layer, and how many of them a model has.
@@ -33,14 +34,7 @@ var All = []Layer{
 
 // Find returns the layer of a name.
 func Find(name string) (Layer, error) {
-	var known []string
-	for _, l := range All {
-		if strings.EqualFold(l.Name, name) {
-			return l, nil
-		}
-		known = append(known, l.Name)
-	}
-	return Layer{}, fmt.Errorf("unknown layer %q (known: %s)", name, strings.Join(known, ", "))
+	return known.Find("layer", strings.ToLower(name), All, func(l Layer) string { return l.Name })
 }
 
 // attention is how many weights the attention of a layer has; of them, those of keys and values.

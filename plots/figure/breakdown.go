@@ -14,6 +14,7 @@ type Breakdowns struct {
 	Wholes []Whole
 	Beside bool     // titles stand beside the bars, and each whole has a scale of its own; else above, and all share one
 	Room   []string // names that parts may have: the bars begin right of them
+	Heads  []string // of the columns of cells, right of all bars
 	Key    []KeyBox
 }
 
@@ -24,11 +25,13 @@ type Whole struct {
 	Parts        []Part
 }
 
-// A Part is a row: bars that lie on each other, and words right of the first.
+// A Part is a row: bars that lie on each other, words right of the first, and a cell for each of
+// the Heads.
 type Part struct {
 	Name  string
 	Spans []Span
 	Words string
+	Cells []string
 }
 
 // A Span is a bar.
@@ -69,6 +72,10 @@ func (b *Breakdowns) lay(c draw.Canvas, page vg.Rectangle, head vg.Length) (vg.L
 	}
 	title := bold(style(smallSize, Ink, text.XLeft, text.YTop))
 	var titles, names, words vg.Length
+	widths := make([]vg.Length, len(b.Heads))
+	for i, head := range b.Heads {
+		widths[i] = tickStyle.Width(head) + columnGap
+	}
 	height, most := head, 0.0
 	for _, name := range b.Room {
 		names = max(names, tickStyle.Width(name))
@@ -80,7 +87,16 @@ func (b *Breakdowns) lay(c draw.Canvas, page vg.Rectangle, head vg.Length) (vg.L
 		for _, p := range w.Parts {
 			names = max(names, tickStyle.Width(shorten(p.Name, tickStyle)))
 			words = max(words, tickStyle.Width(p.Words)+8)
+			for i, cell := range p.Cells {
+				widths[i] = max(widths[i], tickStyle.Width(cell)+columnGap)
+			}
 		}
+	}
+	if b.Heads != nil {
+		words = 0
+	}
+	for _, w := range widths {
+		words += w
 	}
 	if b.Beside {
 		words = tickStyle.Width("0.0000 ns ") + 6
@@ -101,13 +117,31 @@ func (b *Breakdowns) lay(c draw.Canvas, page vg.Rectangle, head vg.Length) (vg.L
 			} else {
 				title.YAlign = text.YCenter
 				write(c, title, page.Min.X, y-row/2, w.Title)
+				columns(c, page.Max.X, y-row/2, b.Heads, widths, SoftInk)
 			}
 			scale := (page.Max.X - left - words) / vg.Length(most)
 			for i, p := range w.Parts {
-				p.draw(c, left, y-row*(vg.Length(i+above)+0.5), scale, half)
+				at := y - row*(vg.Length(i+above)+0.5)
+				p.draw(c, left, at, scale, half)
+				columns(c, page.Max.X, at, p.Cells, widths, Ink)
 			}
 			y -= row*vg.Length(len(w.Parts)+above) + gap
 		}
+	}
+}
+
+const columnGap = 18 * vg.Length(1)
+
+// columns writes cells of these widths, which end at right.
+func columns(c draw.Canvas, right, y vg.Length, cells []string, widths []vg.Length, col color.Color) {
+	for _, w := range widths[min(1, len(widths)):] {
+		right -= w
+	}
+	for i, cell := range cells {
+		if i > 0 {
+			right += widths[i]
+		}
+		beside(c, style(smallSize, col, text.XRight, text.YCenter), right, y, cell)
 	}
 }
 

@@ -30,7 +30,7 @@ type HeatRow struct {
 type HeatCell struct {
 	Value            float64
 	Best             bool // of its column
-	LowConfidence    bool // not to be relied on: ~ before the figure
+	LowConfidence    bool // not to be relied on: † before the figure
 	Status           string
 	Footprint, Limit string // of a cell that needs more than there is: hatched
 }
@@ -150,7 +150,7 @@ func (h *HeatMap) drawCell(c draw.Canvas, cell HeatCell, b vg.Rectangle, predict
 		}
 		figure := Digits(cell.Value / h.Unit.Value)
 		if cell.LowConfidence {
-			figure = "~" + figure
+			figure = "†" + figure
 		}
 		put(figure, 0)
 	}

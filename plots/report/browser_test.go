@@ -66,7 +66,7 @@ func TestBrowser(t *testing.T) {
 	t.Run("phone", func(t *testing.T) { checkPage(t, visit(t, chromium, write(t, rows), "390,844", "#filters"), rows) })
 	t.Run("disturbed", func(t *testing.T) {
 		few := slices.DeleteFunc(slices.Clone(rows), func(r results.Record) bool { return r.Mode == results.Measured && r.Round > 1 })
-		if !strings.Contains(strings.Join(ladderLines(stats.Best(stats.Summarize(few))), "\n"), "~") {
+		if !strings.Contains(strings.Join(ladderLines(stats.Best(stats.Summarize(few))), "\n"), stats.Noisy) {
 			t.Fatal("no figure is marked")
 		}
 		checkPage(t, visit(t, chromium, write(t, few), "1400,1000", "#filters"), few)

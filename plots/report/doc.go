@@ -14,7 +14,7 @@
 //
 // Colours and rules are those of package plots: a kernel has one colour,
 // predictions are dashed and hollow and never joined with measurements, what is
-// not to be relied on is hollow too and has ~ before its figures, and a
+// not to be relied on is hollow too and has † before its figures, and a
 // point without a figure is a cross that says why. Figures come from package
 // results; the page rounds them and does nothing else to them.
 //

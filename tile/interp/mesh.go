@@ -190,19 +190,7 @@ func (m *machine) follow(s *tile.Stmt) {
 	if m.flight == nil {
 		return
 	}
-	access := func(r *tile.Ref, lo, hi []int, write bool) {
-		if err := m.flight.Access(m.device, r, lo, hi, write, s.Pos); err != nil && m.err == nil {
-			m.err = err
-		}
-	}
-	for _, read := range tile.Reads(s.Value) {
-		if m.flight.Follows(read.Ref) {
-			lo, hi := read.Box(m)
-			access(read.Ref, lo, hi, false)
-		}
-	}
-	if m.flight.Follows(s.Ref) {
-		lo, hi := s.Rows(m)
-		access(s.Ref, lo, hi, true)
+	if err := m.flight.Values(m.device, s, m); m.err == nil {
+		m.err = err
 	}
 }

@@ -65,7 +65,7 @@ var cases = []struct {
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return cli.End("faulttest", faults(ctx, args, stdout), "interrupted", stderr)
+	return cli.End("faulttest", faults(ctx, args, stdout), "interrupted", stdout, stderr)
 }
 
 func faults(ctx context.Context, args []string, stdout io.Writer) error {
@@ -79,7 +79,7 @@ func faults(ctx context.Context, args []string, stdout io.Writer) error {
 	seed := f.Uint64("seed", 1, "`SEED` of the moments")
 	f.IntVar(&t.kills, "kills", 200, "`N` SIGKILLs")
 	f.IntVar(&t.points, "points", 100_000, "`N` points of soak")
-	if err := cli.ParseOrHelp(f, args, stdout, "usage: faulttest [flags]"); err != nil {
+	if err := cli.Parse(f, args, "usage: faulttest [flags]"); err != nil {
 		return err
 	}
 	if err := cli.Listed("only", "case", *only, names); err != nil {

@@ -43,7 +43,7 @@ import (
 func main() { cli.Main("gpubars", run) }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return cli.End("gpubars", gpubars(ctx, args, stdout, stderr), "interrupted; steps that ended are kept: --only names the others", stderr)
+	return cli.End("gpubars", gpubars(ctx, args, stdout, stderr), "interrupted; steps that ended are kept: --only names the others", stdout, stderr)
 }
 
 // options say what runs and where.
@@ -66,7 +66,7 @@ func gpubars(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	f.IntVar(&o.candidates, "candidates", 12, "`N` block shapes that tune tries of each dtype")
 	f.DurationVar(&o.budget, "time-budget", 30*time.Minute, "`TIME` of all steps together, about")
 	f.BoolVar(&o.dry, "dry-run", false, "print the commands and stop")
-	if err := cli.ParseOrHelp(f, args, stdout, "usage: gpubars [flags]"); err != nil {
+	if err := cli.Parse(f, args, "usage: gpubars [flags]"); err != nil {
 		return err
 	}
 	if err := cli.Listed("only", "step", o.only, stepNames()); err != nil {

@@ -50,7 +50,7 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return cli.End("pallasref", compare(ctx, args, stdout), "interrupted; the table has what was done", stderr)
+	return cli.End("pallasref", compare(ctx, args, stdout), "interrupted; the table has what was done", stdout, stderr)
 }
 
 func compare(ctx context.Context, args []string, stdout io.Writer) error {
@@ -63,7 +63,7 @@ func compare(ctx context.Context, args []string, stdout io.Writer) error {
 	families := flags.String("families", "", "`file` to complete instead: kernels of other families beside those of JAX's library and of tokamax")
 	published := flags.String("published", "", "`file` whose cycles to write instead: attention that tokamax published times of")
 	budget := flags.Duration("time-budget", 0, "when to begin no more compilations; 0 for never")
-	if err := cli.ParseOrHelp(flags, args, stdout, "usage: pallasref [flags]"); err != nil {
+	if err := cli.Parse(flags, args, "usage: pallasref [flags]"); err != nil {
 		return err
 	}
 	if flags.NArg() > 0 {

@@ -43,7 +43,7 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return cli.End("realkernels", write(ctx, args, stdout, stderr), "", stderr)
+	return cli.End("realkernels", write(ctx, args, stdout, stderr), "", stdout, stderr)
 }
 
 // A row is what export.py says of a kernel for one chip.
@@ -61,7 +61,7 @@ func write(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	f.StringVar(&python, "python", "python3", "`PROGRAM` that has jax and tokamax")
 	f.StringSliceVar(&topologies, "topology", topologies, "`CHIPS` joined by commas")
 	f.StringVar(&published, "published", "", "`FILE` of published times of tokamax' attention to hold predictions to")
-	if err := cli.ParseOrHelp(f, args, stdout, "Realkernels predicts kernels that other people wrote.\n\nusage: realkernels [flags]"); err != nil {
+	if err := cli.Parse(f, args, "Realkernels predicts kernels that other people wrote.\n\nusage: realkernels [flags]"); err != nil {
 		return err
 	}
 	if published != "" {

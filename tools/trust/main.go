@@ -34,7 +34,7 @@ import (
 func main() { cli.Main("trust", run) }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return cli.End("trust", trust(ctx, args, stdout, stderr), "interrupted; sets that were whole are kept", stderr)
+	return cli.End("trust", trust(ctx, args, stdout, stderr), "interrupted; sets that were whole are kept", stdout, stderr)
 }
 
 // options say what is tested and how long.
@@ -61,7 +61,7 @@ func trust(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	f.StringSliceVar(&o.against, "against", []string{again.name, slow2.name, slow5.name}, "`PROGRAMS` to hold against the first, as far as a condition has them")
 	table := f.Bool("table", false, "measure nothing, and print what the last tests gave")
 	build := f.Bool("build", false, "build the programs and stop")
-	if err := cli.ParseOrHelp(f, args, stdout, "usage: trust [flags] [-- BENCHFLAGS...]"); err != nil {
+	if err := cli.Parse(f, args, "usage: trust [flags] [-- BENCHFLAGS...]"); err != nil {
 		return err
 	}
 	if err := cli.Listed("only", "condition", o.only, conditionNames()); err != nil {

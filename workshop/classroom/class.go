@@ -89,7 +89,7 @@ func (c Class) Write(w io.Writer) error {
 // markOf returns the mark of a figure of low confidence, "" of others.
 func markOf(s *stats.Summary) string {
 	if s.LowConfidence || !s.Rate.Holds() {
-		return "~"
+		return stats.Noisy
 	}
 	return ""
 }

@@ -9,6 +9,7 @@ import (
 	"matladder/backend/registry"
 	"matladder/backend/xla/aot"
 	"matladder/internal/known"
+	"matladder/lower/triton"
 )
 
 // aheadEntry compiles ahead of time, for a chip that this machine need not have, and
@@ -68,4 +69,55 @@ func predicting(d *registry.Device, b interface {
 		d.Remark = err.Error()
 	}
 	return d
+}
+
+// AheadGPU is the name of the backend that compiles for a GPU which this machine need not have.
+const AheadGPU = "aot-gpu"
+
+// aheadGPUEntry compiles for a GPU without using one, and predicts.
+var aheadGPUEntry = registry.Entry{
+	Name: AheadGPU, Help: "nowhere: XLA compiles for the GPU of --topology, and its speed is predicted", Can: registry.Predicts,
+	Params: tritonParams,
+	Chips:  func() []string { return known.Names(aot.GPUs(), func(g aot.GPU) string { return g.Name }) },
+	Open:   openAheadGPU,
+}
+
+// tritonParams are those of kernels on a GPU.
+var tritonParams = []registry.Param{
+	registry.Number("num_warps", "warps of 32 threads that run one program, a power of two", "by the block's size", 1, 32),
+	registry.Number("num_stages", "blocks of an operand that are on their way or at work at once", "what shared memory holds, at most 4", 1, 16),
+	registry.Number("group", "programs along m that go along n together, to share what they load", "8", 1, 1024),
+	registry.Number("split_k", "parts of k that programs of their own sum, a divisor of its blocks", "1", 1, 1024),
+}
+
+// kernelParams are the given ones of tritonParams, as compilations take them.
+func kernelParams(given map[string]string) (map[string]string, error) {
+	extra := map[string]string{}
+	for _, p := range tritonParams {
+		if v := given[p.Name]; v != "" {
+			extra[p.Name] = v
+		}
+	}
+	if _, err := triton.ParseParams(extra); err != nil {
+		return nil, &registry.RequestError{Err: fmt.Errorf("--param: %s", strings.TrimPrefix(err.Error(), "triton: "))}
+	}
+	if len(extra) == 0 {
+		return nil, nil
+	}
+	return extra, nil
+}
+
+func openAheadGPU(_ context.Context, r registry.Request) (*registry.Device, error) {
+	extra, err := kernelParams(r.Params)
+	if err != nil {
+		return nil, err
+	}
+	b, err := aot.OpenGPUBackend(aot.BackendOptions{Topology: r.Chip, Options: aot.Options{Limit: r.Limit}})
+	if err != nil {
+		return nil, err
+	}
+	d := &registry.Device{Backend: b, Params: backend.Params{Extra: extra}, FastBytes: int64(b.Device().FastBytes.Value)}
+	d.OpenBaseline = func(context.Context) (backend.Backend, error) { return aot.OpenPublished(b.Device()) }
+	d.FindBaseline = func() error { _, err := aot.OpenPublished(b.Device()); return err }
+	return predicting(d, b), nil
 }

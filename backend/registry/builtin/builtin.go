@@ -1,11 +1,11 @@
-// Package builtin registers the backends that come with matladder, one file each: to add
+// Package builtin registers the backends that come with matladder, one file each or two: to add
 // one, write its file and put it into the list below.
 //
 //	cpu      cpu.go       the cores of this machine
 //	xla-cpu  cpu.go       XLA on those cores
 //	tpu, gpu plugin.go    devices behind a PJRT plugin
 //	aot      ahead.go     TPUs that need not be there
-//	aot-gpu  ahead_gpu.go GPUs that need not be there
+//	aot-gpu  ahead.go     GPUs that need not be there
 package builtin
 
 import (

@@ -21,7 +21,7 @@ var cpuEntry = registry.Entry{
 // a new one is added there.
 func cpuParams() []registry.Param {
 	var list []registry.Param
-	for _, p := range cpu.Parameters() {
+	for _, p := range cpu.Parameters {
 		const byDefault = "by rule, or by a tuned table"
 		switch {
 		case p.Key == "isa":
@@ -29,7 +29,7 @@ func cpuParams() []registry.Param {
 		case p.Values != nil:
 			list = append(list, registry.Choice(p.Key, p.Help, byDefault, p.Values...))
 		default:
-			list = append(list, registry.Number(p.Key, p.Help, byDefault, 1, p.Most))
+			list = append(list, registry.Number(p.Key, p.Help, byDefault, 1, cpu.MostChosen))
 		}
 	}
 	return list

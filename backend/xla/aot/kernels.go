@@ -73,15 +73,12 @@ func optionsOf(params backend.Params) hlo.Options {
 // refusal is an error of lower/mosaic or lower/triton as one of package backend.
 func refusal(err error) error {
 	var unsupported *triton.UnsupportedError
-	var bigMosaic *mosaic.TooBigError
-	var bigTriton *triton.TooBigError
+	var big *mosaic.TooBigError // triton's too
 	switch {
 	case errors.As(err, &unsupported):
 		return fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
-	case errors.As(err, &bigMosaic):
-		return &backend.TooBigError{What: "VMEM", Needed: bigMosaic.Needed, Limit: bigMosaic.Limit}
-	case errors.As(err, &bigTriton):
-		return &backend.TooBigError{What: bigTriton.What, Needed: bigTriton.Needed, Limit: bigTriton.Limit}
+	case errors.As(err, &big):
+		return &backend.TooBigError{What: big.What, Needed: big.Needed, Limit: big.Limit}
 	}
 	return err
 }

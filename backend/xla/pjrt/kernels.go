@@ -132,17 +132,14 @@ func kernels(chip machine.Device, programs []*tile.Program, vmemBytes int64) (*s
 // refused gives the refusals of a lowering their kind.
 func refused(err error) error {
 	var unsupported *stablehlo.UnsupportedError
-	var big *mosaic.TooBigError
-	var bigger *triton.TooBigError
+	var big *mosaic.TooBigError // triton's too
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &unsupported):
 		return fmt.Errorf("pjrt: %w: %w", backend.ErrUnsupported, err)
 	case errors.As(err, &big):
-		return fmt.Errorf("pjrt: %s: %w", big.Program, &backend.TooBigError{What: "VMEM", Needed: big.Needed, Limit: big.Limit})
-	case errors.As(err, &bigger):
-		return fmt.Errorf("pjrt: %s: %w", bigger.Program, &backend.TooBigError{What: bigger.What, Needed: bigger.Needed, Limit: bigger.Limit})
+		return fmt.Errorf("pjrt: %s: %w", big.Program, &backend.TooBigError{What: big.What, Needed: big.Needed, Limit: big.Limit})
 	}
 	return fmt.Errorf("pjrt: %w", err)
 }

@@ -31,15 +31,21 @@ type Flags struct {
 // Define adds the flags to a command's, for backends with any of the abilities.
 func Define(s *pflag.FlagSet, can registry.Ability) *Flags {
 	f := &Flags{can: can}
-	s.StringVar(&f.Backend, "backend", "", "`BACKEND` to run on ("+strings.Join(registry.Names(can), ", ")+"); "+builtin.CPU+" if not given, "+builtin.AOT+" with --topology; help tells more")
-	s.StringVar(&f.Topology, "topology", "", "`CHIP` to predict for, of bench and inspect several joined by commas ("+strings.Join(registry.Chips(), ", ")+")")
+	s.StringVar(&f.Backend, "backend", "", "`BACKEND` to run on, "+builtin.CPU+" or with --topology "+builtin.AOT+" if not given; help explains")
+	cli.Known(s, "backend", registry.Names(can))
+	several := ""
+	if can == 0 {
+		several = ", or several joined by commas"
+	}
+	s.StringVar(&f.Topology, "topology", "", "`CHIP` to predict for"+several)
+	cli.Known(s, "topology", registry.Chips())
 	s.StringArrayVar(&f.params, "param", nil, "parameter `KEY=VALUE` of the backend; may be repeated; help lists those of --backend")
 	return f
 }
 
 // DefineAssume adds --assume, for commands that predict programs which others wrote.
 func (f *Flags) DefineAssume(s *pflag.FlagSet) {
-	s.StringArrayVar(&f.assume, "assume", nil, "how often a loop of a program runs that data decides, `NAME=TRIPS`, as its row says; may be repeated")
+	s.StringArrayVar(&f.assume, "assume", nil, "trips of a loop whose count the data decides, `NAME=TRIPS`, named as in its row; may be repeated")
 }
 
 // Assume are the values of --assume.

@@ -1,6 +1,6 @@
-// Package sweepflag reads the sweep that a command's flags ask for, and says what its
-// end means to who gave them. The commands that measure, tune and compare share these
-// flags; each defines those that it has, with help of its own.
+// Package sweepflag has the flags that say what a sweep is, reads the sweep that they name,
+// and says what its end means to who gave them. The commands that measure, tune and compare
+// share these flags.
 //
 //	--config ─► harness.Config ◄─ --family --sizes --kernel --dtype --precision --blocks --time-budget --seed --threads --pin --cache
 package sweepflag
@@ -10,13 +10,45 @@ import (
 	"strconv"
 	"time"
 
+	"matladder/configs"
 	"matladder/harness"
 	"matladder/internal/cli"
 	"matladder/internal/known"
+	"matladder/kernels"
 	"matladder/problem"
+	"matladder/tile"
 
 	"github.com/spf13/pflag"
 )
+
+// flags are the text flags of a sweep.
+var flags = map[string]string{
+	"family":    "problem `FAMILY` in place of the sweep's, with --sizes",
+	"kernel":    "`KERNELS` by number or name, joined by commas; 0 is the baseline",
+	"dtype":     "`DTYPES` of operand A joined by commas, or operands such as int8:per_channel+token, bfloat16xint4:per_block128:bias+gelu",
+	"sizes":     "`SIZES` joined by commas: squares (512), m×k×n (512x1024x2048), or by name (m=512:k=1024:n=2048)",
+	"blocks":    "`BLOCKS` of v4 and v5 joined by commas: bm×bk×bn (512x1024x1024), or all",
+	"precision": "`PRECISIONS` of float32 products, joined by commas",
+}
+
+// Define adds --config, with a default, to the flags of a command, and those named.
+func Define(f *pflag.FlagSet, config string, names ...string) {
+	f.String("config", config, "`SWEEP`: the path of a .yaml file, or one that comes with bench")
+	cli.Known(f, "config", configs.Names())
+	for _, name := range names {
+		f.String(name, "", flags[name])
+		switch name {
+		case "family":
+			cli.Known(f, name, known.Names(problem.Families(), func(f *problem.Family) string { return f.Name }))
+		case "kernel":
+			cli.Offer(f, name, known.Names(kernels.Ladder(problem.Families()[0]), kernels.Kernel.Name))
+		case "dtype":
+			cli.Offer(f, name, known.Names(tile.Dtypes(), tile.Dtype.String))
+		case "precision":
+			cli.Known(f, name, []string{"default", "highest"})
+		}
+	}
+}
 
 // Read returns the sweep that flag --config names, with what other flags of f say in
 // the place of what it says itself. Flags that f does not have or that were not given
@@ -75,11 +107,6 @@ func Parse(f *pflag.FlagSet, text []byte, file string) (harness.Config, error) {
 		replace(f, "time-budget", &c.TimeBudget, time.ParseDuration),
 		replace(f, "seed", &c.Seed, func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }),
 	)
-}
-
-// Families are the names of the problem families, for the help of --family.
-func Families() []string {
-	return known.Names(problem.Families(), func(f *problem.Family) string { return f.Name })
 }
 
 // family puts another problem family in the place of the sweep's, if flag --family names

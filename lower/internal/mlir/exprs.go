@@ -128,11 +128,7 @@ func (w *Exprs) elementwise(e *tile.Expr) Value {
 		w.Refuse(e.Op.String(), "", "it has no lowering on "+e.Dtype.String())
 		return Number(Working(e.Dtype), 0)
 	default:
-		args := make([]Value, len(e.Args))
-		for i := range args {
-			args[i] = w.Arg(e, i)
-		}
-		v = w.Apply(op, args...)
+		v = w.Apply(op, Each(e.Args, func(x *tile.Expr) Value { return w.Wide(w.Expr(x), x.Dtype) })...)
 	}
 	if e.Op == tile.OpMax || e.Op == tile.OpMin {
 		return v

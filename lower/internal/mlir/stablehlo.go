@@ -154,11 +154,7 @@ func Launch(visibility, name string, in, out []*tile.Ref, kernels func(c Calls))
 	}
 	return c.Function(visibility, name, args, results, func() []Value {
 		kernels(c)
-		made := make([]Value, len(out))
-		for i, r := range out {
-			made[i] = c.Arrays[r.Name]
-		}
-		return made
+		return Each(out, func(r *tile.Ref) Value { return c.Arrays[r.Name] })
 	})
 }
 

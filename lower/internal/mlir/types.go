@@ -68,14 +68,17 @@ func Cross(dims []int) string {
 // Commas is 1, 2.
 func Commas(xs ...int) string { return List(xs, strconv.Itoa) }
 
-// List writes what text says of each of some values, with commas.
-func List[V any](vs []V, text func(V) string) string {
-	parts := make([]string, len(vs))
-	for i, v := range vs {
-		parts[i] = text(v)
+// Each is what f makes of each of some things.
+func Each[T, U any](xs []T, f func(T) U) []U {
+	ys := make([]U, len(xs))
+	for i, x := range xs {
+		ys[i] = f(x)
 	}
-	return strings.Join(parts, ", ")
+	return ys
 }
+
+// List writes what text says of each of some values, with commas.
+func List[V any](vs []V, text func(V) string) string { return strings.Join(Each(vs, text), ", ") }
 
 // Symbol turns a name into one that a module, function or value may have.
 func Symbol(name string) string {

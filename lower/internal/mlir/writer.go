@@ -286,13 +286,7 @@ func (w *Writer) Parts(types []Type) (line string, vs []Value) {
 }
 
 // TypesOf are the types of values.
-func TypesOf(vs []Value) []Type {
-	types := make([]Type, len(vs))
-	for i, v := range vs {
-		types[i] = v.Type
-	}
-	return types
-}
+func TypesOf(vs []Value) []Type { return Each(vs, func(v Value) Type { return v.Type }) }
 
 // UnsupportedError is the answer of a lowering to what has no text, or none that a compiler
 // takes.
@@ -315,6 +309,16 @@ func (e *UnsupportedError) Error() string {
 	}
 	return s + ": " + e.Reason
 }
+
+// TooBigError is the answer of a lowering to a program that needs more bytes of a memory, What,
+// than the limit.
+type TooBigError struct {
+	Program, What string
+	Needed, Limit int64
+	Text          string
+}
+
+func (e *TooBigError) Error() string { return e.Text }
 
 // Refused is what is being written, and the first thing that has no text.
 type Refused struct {

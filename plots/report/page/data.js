@@ -43,7 +43,7 @@ function figure(v) {
 
 // unsure marks the text of a figure of a point that is not to be relied on, as tables of bench do.
 const ROUGH = { time: 1, rate: 2, peak: 4, baseline: 8, over: 16 };
-const unsure = (point, of, text) => (text && point.rough & ROUGH[of] ? "~" + text : text);
+const unsure = (point, of, text) => (text && point.rough & ROUGH[of] ? "†" + text : text);
 
 function seconds(s) {
   if (s === null) return "";

@@ -98,29 +98,21 @@ func (w *Worker) see() {
 		if len(r.Index) == 0 {
 			continue
 		}
-		block, off := 0, 0
-		at := &w.Places[i]
-		var rows, cols = 1, 1
+		at, next := &w.Places[i], plan.Place{Rows: 1, Cols: 1}
 		for d, x := range r.Index {
 			b := tile.Eval(x, &w.Frame)
 			if b < 0 || b >= r.BlocksAlong[d] {
 				panic(plan.ProgramError{Err: fmt.Errorf("%s: %s: block %d of %s along dimension %d: there are %d",
 					r.Pos, w.Plan.Program.Name, b, r.Name, d, r.BlocksAlong[d])})
 			}
-			block = block*r.BlocksAlong[d] + b
-			off += b * r.Step(d) * r.Strides[d]
-			switch d {
-			case r.RowDim:
-				rows = r.Inside(d, b)
-			case r.ColDim:
-				cols = r.Inside(d, b)
-			}
+			next.Block = next.Block*r.BlocksAlong[d] + b
+			r.Along(&next, d, b)
 		}
-		if block == at.Block {
+		if next.Block == at.Block {
 			continue
 		}
-		*at = plan.Place{Block: block, Off: off, Rows: rows, Cols: cols}
-		bytes := r.Dtype.Bytes(int64(rows) * int64(cols))
+		*at = next
+		bytes := r.Dtype.Bytes(int64(at.Rows) * int64(at.Cols))
 		switch {
 		case r.Main: // copies bring and take it
 		case r.Kind == tile.Out:

@@ -3,18 +3,16 @@ package gemm
 import (
 	"fmt"
 	"unsafe"
+
+	"matladder/backend/cpu/internal/memory"
 )
 
 // Buffer returns n bytes aligned to a cache line, for packed panels.
-func Buffer(n int) []byte {
-	b := make([]byte, n+cacheLine)
-	off := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b))) % cacheLine)
-	return b[off : off+n : off+n]
-}
+func Buffer(n int) []byte { return memory.NewBuffer(n) }
 
 const (
 	wordBytes = 4
-	cacheLine = 64
+	cacheLine = memory.CacheLine
 )
 
 // words reinterprets the first n bytes of packed memory.

@@ -56,17 +56,21 @@ func (r *Matrix) InRow() int {
 func (r *Matrix) Place(block int) Place {
 	at := Place{Block: block, Rows: 1, Cols: 1}
 	for d := len(r.BlocksAlong) - 1; d >= 0; d-- {
-		b := block % r.BlocksAlong[d]
+		r.Along(&at, d, block%r.BlocksAlong[d])
 		block /= r.BlocksAlong[d]
-		at.Off += b * r.Step(d) * r.Strides[d]
-		switch inside := r.Inside(d, b); d {
-		case r.RowDim:
-			at.Rows = inside
-		case r.ColDim:
-			at.Cols = inside
-		}
 	}
 	return at
+}
+
+// Along has a place say where block b along a dimension lies.
+func (r *Matrix) Along(at *Place, d, b int) {
+	at.Off += b * r.Step(d) * r.Strides[d]
+	switch d {
+	case r.RowDim:
+		at.Rows = r.Inside(d, b)
+	case r.ColDim:
+		at.Cols = r.Inside(d, b)
+	}
 }
 
 // WrittenOnce reports whether r is an output each of whose blocks is seen by one

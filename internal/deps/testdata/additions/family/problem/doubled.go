@@ -45,9 +45,6 @@ func (p Doubled) Operands() []Operand {
 // Sides are the items of a block.
 func (p Doubled) Sides() []Side { return []Side{{Name: "items", Size: p.Items, Dtype: p.X}} }
 
-// Factor is the dtype of x.
-func (p Doubled) Factor() tile.Dtype { return p.X }
-
 // FLOPs is one for each element.
 func (p Doubled) FLOPs() int64 { return int64(p.Items) * int64(p.Parts) }
 

@@ -1,8 +1,0 @@
-//go:build !unix
-
-package main
-
-import "os/exec"
-
-// apart does nothing: where a process cannot be interrupted, it is killed.
-func apart(*exec.Cmd) {}

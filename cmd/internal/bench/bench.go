@@ -1,0 +1,231 @@
+package bench
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"matladder/stats"
+
+	"matladder/backend"
+	"matladder/cmd/internal/sweepflag"
+	"matladder/harness"
+	"matladder/internal/cgroup"
+	"matladder/internal/cli"
+	"matladder/internal/files"
+	"matladder/results"
+)
+
+// bench does what the flags say.
+func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	f, err := parseFlags(args)
+	if err != nil {
+		return err
+	}
+	if f.where.Asked() {
+		return f.where.Help(stdout)
+	}
+	if f, err = f.recall(args); err != nil {
+		return err
+	}
+	config, err := f.sweep()
+	if err != nil {
+		return err
+	}
+	x := execution{provenance: harness.NewProvenance(config.Name, time.Now(), config.Families()...), out: f.out, resume: f.resume}
+	if x.out == "" {
+		x.out = filepath.Join("out", x.provenance.RunID+".csv")
+	}
+	for i, where := range f.each {
+		one := *f
+		one.where, x.last = where, i == len(f.each)-1
+		if err := one.execute(ctx, config, x, stdout, stderr); err != nil {
+			return err
+		}
+		x.resume = true // of the file that the first began
+	}
+	return nil
+}
+
+// An execution is of one sweep, on one device or for several chips, into one file.
+type execution struct {
+	provenance harness.Provenance
+	out        string
+	resume     bool
+	last       bool // of the chips
+}
+
+// execute measures or predicts a sweep on the device that the flags say.
+func (f *flags) execute(ctx context.Context, config harness.Config, x execution, stdout, stderr io.Writer) error {
+	dev, err := f.open(ctx, config, stderr)
+	if err != nil {
+		return err
+	}
+	defer dev.Close()
+	if f.machine {
+		printMachine(stdout, dev, time.Now())
+		return nil
+	}
+	if config.Tuned, err = f.tunedBlocks(dev); err != nil {
+		return err
+	}
+	sweep, err := harness.Plan(ctx, config, dev.Device(), dev.Params)
+	if err != nil {
+		return err
+	}
+	if sweep.Predict = dev.Predicts; dev.Interprets {
+		sweep.Lowering = results.Interpret
+	}
+	guests, err := f.guests(ctx, config, dev, sweep, stderr)
+	for _, g := range guests {
+		defer g.Close()
+	}
+	if err != nil {
+		return err
+	}
+	if sweep.HasBaseline() {
+		dev.findBaseline(ctx, !f.list && !f.dryRun)
+	}
+	if dev.noBaseline != nil {
+		sweep.Skip(dev.noBaseline)
+	}
+	estimate := sweep.Estimate()
+	switch {
+	case f.list:
+		return list(stdout, sweep)
+	case f.dryRun:
+		fmt.Fprintln(stdout, dev.Summary)
+		printEstimate(stdout, estimate, dev.Predicts)
+		return nil
+	}
+	out := x.out
+	progress := newProgress(stderr)
+	outcome, err := harness.Run(ctx, sweep, harness.Options{
+		Backend: dev.Backend, Baseline: dev.baseline, Prober: dev.Prober, Controller: dev.Controller, Provenance: x.provenance, Out: out, Resume: x.resume, Fault: f.fault,
+		Begin: func() {
+			if err := sweepflag.WriteRecord(out, f.record, x.provenance.RunID); err != nil {
+				fmt.Fprintf(stderr, "bench: --resume will want the flags of this sweep again: %v\n", err)
+			}
+			fmt.Fprintf(stderr, "%s: %s\n", dev.Summary, oneLine(estimate, dev.Predicts))
+			if quota := quotaRemark(); quota != "" {
+				fmt.Fprintln(stderr, quota)
+			}
+			if dev.Remark != "" {
+				fmt.Fprintf(stderr, "%s\n", dev.Remark)
+			}
+			if dev.noBaseline != nil && ctx.Err() == nil { // an interrupted search for it says nothing
+				fmt.Fprintf(stderr, "without XLA's line: %v\n", dev.noBaseline)
+			}
+		},
+		Counters: f.countEvents(stderr),
+		Observe:  progress.observe,
+	})
+	progress.finish()
+	if err == nil && !x.last {
+		return nil
+	}
+	if err == nil { // what cannot be noted is known from the rows alone
+		sweepflag.EndRecord(out)
+	}
+	if len(outcome.Rows) == 0 && !x.resume {
+		sweepflag.RemoveRecord(out) // as the file, which was not kept
+	}
+	if err := f.conclude(stdout, stderr, out, outcome, sweepflag.Out(err, out, x.resume)); err != nil || f.trace == "" {
+		return err
+	}
+	return f.writeTrace(ctx, stdout, dev, sweep)
+}
+
+// countEvents says what of --counters cannot be counted, in one line; nil if nothing is to be.
+func (f *flags) countEvents(stderr io.Writer) func(error) {
+	if !f.counters {
+		return nil
+	}
+	return func(missing error) {
+		if missing != nil {
+			fmt.Fprintf(stderr, "--counters: %v\n", missing)
+		}
+	}
+}
+
+// quotaRemark says that the machine lets this process have less than its cores; "" if
+// it does not.
+func quotaRemark() string {
+	cores, limited := cgroup.Cores()
+	if !limited || cores >= float64(runtime.NumCPU()) {
+		return ""
+	}
+	return fmt.Sprintf("a control group allows this process %.3g of %s: it is stopped whenever it has had that share, and so are its launches", cores, cli.Plural(runtime.NumCPU(), "core"))
+}
+
+// list prints one point a line.
+func list(w io.Writer, s harness.Sweep) error {
+	buf := bufio.NewWriter(w)
+	for p := range s.Points() {
+		fmt.Fprintln(buf, p)
+	}
+	return buf.Flush()
+}
+
+// exports writes the table to the files of --export.
+func (f *flags) exports(stdout io.Writer, all []stats.Summary, more []string) error {
+	for _, path := range f.export {
+		var text bytes.Buffer
+		format := strings.TrimPrefix(filepath.Ext(path), ".")
+		if err := stats.WriteTable(&text, format, stats.Shown(format, all), more...); err != nil {
+			return err
+		}
+		if err := files.Write(path, text.Bytes()); err != nil {
+			return err
+		}
+		fmt.Fprintln(stdout, path)
+	}
+	return nil
+}
+
+// conclude prints the table of what is in the file and the file's name, whatever
+// ended the sweep.
+func (f *flags) conclude(stdout, stderr io.Writer, out string, o harness.Outcome, err error) error {
+	if o.Repair.Bytes > 0 {
+		kept := ""
+		if o.Repair.Kept != "" {
+			kept = ", which is kept in " + o.Repair.Kept
+		}
+		fmt.Fprintf(stderr, "%s: dropped %s after the last whole round%s\n", out, backend.FormatBytes(o.Repair.Bytes), kept)
+	}
+	if len(o.Rows) > 0 {
+		all := stats.Summarize(o.Rows)
+		summaries := stats.Best(all)
+		var more []string
+		if f.columns != "" {
+			more, _ = stats.ParseTableColumns(f.columns) // checked
+		}
+		if lost := stats.WriteTable(stdout, "text", summaries, more...); err == nil { // else what ended the sweep is told
+			err = lost
+		}
+		if lost := stats.WriteLayers(stdout, summaries); err == nil {
+			err = lost
+		}
+		if lost := f.exports(stdout, all, more); err == nil {
+			err = lost
+		}
+		fmt.Fprintf(stdout, "%s: %s\n", cmp.Or(o.Saved, out), cli.Plural(len(o.Rows), "row"))
+	}
+	sweepflag.Interrupted(stderr, err, cli.Command("bench", "--resume", "--out", cmp.Or(o.Saved, out)), len(o.Rows))
+	if err != nil {
+		return err
+	}
+	for _, r := range o.Rows {
+		if harness.Bad(r.Status) {
+			return cli.ErrTold // some of the points
+		}
+	}
+	return nil
+}

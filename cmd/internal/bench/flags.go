@@ -1,0 +1,156 @@
+package bench
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"matladder/stats"
+
+	"matladder/backend/foreign/process"
+	"matladder/backend/registry/builtin"
+	"matladder/check"
+	"matladder/cmd/internal/deviceflag"
+	"matladder/cmd/internal/sweepflag"
+	"matladder/internal/cli"
+
+	"github.com/spf13/pflag"
+)
+
+// flags are the command line; those of the sweep are read by package sweepflag.
+type flags struct {
+	set *pflag.FlagSet
+
+	where                         *deviceflag.Flags
+	each                          []*deviceflag.Flags // where, for one chip of --topology each
+	out, fault, tuned, columns    string
+	with, export                  []string
+	interpreter                   string // of --python
+	predict, resume, list, dryRun bool
+	machine, probe, counters      bool
+	trace                         string
+	budget                        time.Duration
+	threads                       int
+
+	recalled *sweepflag.Record // the sweep to go on with, if it is not in the flags
+	record   sweepflag.Record  // of this sweep, once it was read
+}
+
+const manual = `Bench measures kernels, or predicts them for a TPU or GPU, and writes a CSV file.
+
+SYNOPSIS
+  go run ./cmd/bench [flags]
+  matladder bench [flags]
+
+EXAMPLES
+  Two kernels at one size, in a few seconds. Without flags it measures the sweep quick: five
+  kernels and XLA, in about a minute.
+
+    $ go run ./cmd/bench --kernel 3,5 --sizes 512 --dtype float32
+    float32 · cpu_amd_epyc · measured · cpu · avx512 · 2 threads · uniform inputs
+      kernel    blocks       size   median      ±  GFLOP/s  % of peak      over  err/bound  rel_err  status
+      v3_block  128×128×128   512  1.26 ms  0.5%      214       90.4                0.011  2.1e-07  ok
+      v5_quant  256×512×256   512  1.20 ms  0.4%      224       94.6  1.05× v3      0.034    4e-07  ok
+    out/20261120-101500.csv: 60 rows
+
+  Predictions for two TPUs, none of which is needed, and an interrupted sweep that goes on:
+
+    $ go run ./cmd/bench --topology v5e,v6e
+    $ go run ./cmd/bench --resume --out out/20261120-101500.csv
+`
+
+// parseFlags reads args.
+func parseFlags(args []string) (*flags, error) {
+	f := &flags{set: cli.NewFlags("bench")}
+	s := f.set
+	sweepflag.Define(s, "quick", "family", "kernel", "dtype", "sizes", "blocks", "precision")
+	s.StringVar(&f.tuned, "tuned", "", "table of tuned blocks `FILE`, or none; this machine's own if not given")
+	s.String("mesh", "", "spread products over the devices of a `MESH`, such as data=16,model=16: kernel 0 alone, in the ways of the sweep")
+	s.StringArrayVar(&f.with, "with", nil, "`FUNCTION` of yours to measure beside the kernels: FILE:SYMBOL or NAME=FILE:SYMBOL:OPERANDS of a shared library or Python file, or a StableHLO file; may be repeated")
+	s.StringVar(&f.interpreter, "python", "", "`PYTHON` that runs Python files of --with; if not given, "+process.PythonVariable+" of the environment, an active virtual environment's, or python3")
+	cli.Group(s, "WHAT TO MEASURE")
+	f.where = deviceflag.Define(s, 0)
+	s.BoolVar(&f.predict, "predict", false, "predict instead of measuring; --topology implies it")
+	f.where.DefineAssume(s)
+	s.IntVar(&f.threads, "threads", 0, "`THREADS` of the CPU; 0 for one a core")
+	s.Bool("pin", false, "bind the threads of kernels to cores (Linux, backend "+builtin.CPU+")")
+	cli.Group(s, "WHERE")
+	s.DurationVar(&f.budget, "time-budget", 0, "wall `TIME` of the whole execution, such as 60s; 0 for no limit")
+	s.Int64("seed", 0, "`SEED` of inputs and orders")
+	s.String("cache", "", "`CACHE` that a launch finds: warm, or cold with none of its operands (backend "+builtin.CPU+")")
+	cli.Offer(s, "cache", []string{"warm", "cold"})
+	s.BoolVar(&f.counters, "counters", false, "count cycles, instructions, cache and TLB misses of each repetition, where the machine allows it (Linux)")
+	s.StringVar(&f.fault, "fault", "", "damage each output on purpose, to see `FAULT` reported")
+	cli.Known(s, "fault", check.Faults())
+	s.BoolVar(&f.probe, "probe", false, "measure the machine's peaks and bandwidth again")
+	cli.Group(s, "HOW TO MEASURE")
+	s.StringVar(&f.out, "out", "", "results `FILE`; out/<run>.csv if not given")
+	s.BoolVar(&f.resume, "resume", false, "resume the sweep of the results file --out; no other flags are needed")
+	s.StringVar(&f.columns, "table-columns", "", "more `COLUMNS` of the table at the end")
+	cli.Known(s, "table-columns", stats.TableColumns)
+	s.StringArrayVar(&f.export, "export", nil, "write the table, which plot makes of the results too, to `FILE`.json, .md or .csv; may be repeated")
+	s.StringVar(&f.trace, "trace", "", "write what each thread does in one launch of each kernel to `FILE`, for ui.perfetto.dev")
+	cli.Group(s, "RESULTS")
+	s.BoolVar(&f.list, "list", false, "print the points")
+	s.BoolVar(&f.dryRun, "dry-run", false, "print how many points there are, and the memory and time that they take")
+	s.BoolVar(&f.machine, "machine", false, "print what is known of the machine, measured or published")
+	cli.Group(s, "WITHOUT MEASURING")
+	if err := cli.Parse(s, args, manual); err != nil {
+		return nil, err
+	}
+	return f, f.check()
+}
+
+func badColumns(text string) error {
+	_, err := stats.ParseTableColumns(text)
+	return err
+}
+
+// check refuses what makes no sense whatever the sweep.
+func (f *flags) check() error {
+	switch {
+	case f.set.NArg() > 0:
+		return cli.Misuse(f.set, "unexpected argument %q: sweeps are named by --config", f.set.Arg(0))
+	case f.resume && f.out == "":
+		return cli.Usagef("--resume needs --out, the file to go on with")
+	case f.probe && f.list:
+		return cli.Usagef("--list runs nothing: --probe goes with --machine, or with a sweep")
+	case f.budget < 0:
+		return cli.Usagef("--time-budget %s is negative", f.budget)
+	case f.threads < 0:
+		return cli.Usagef("--threads %d is negative", f.threads)
+	case f.columns != "" && badColumns(f.columns) != nil:
+		return cli.Usagef("--table-columns: %w", badColumns(f.columns))
+	case (f.trace != "" || f.export != nil) && (f.list || f.dryRun || f.machine):
+		return cli.Usagef("--trace and --export need a sweep that runs: leave --list, --dry-run and --machine out")
+	case f.fault != "" && !slices.Contains(check.Faults(), f.fault):
+		return cli.Usagef("--fault: unknown fault %q (known: %s)", f.fault, strings.Join(check.Faults(), ", "))
+	}
+	if f.predict && f.where.Backend == "" && f.where.Topology == "" {
+		f.where.Backend = builtin.AOT
+	}
+	for _, path := range f.export {
+		if !slices.Contains([]string{".json", ".md", ".csv"}, filepath.Ext(path)) {
+			return cli.Usagef("--export %s: want a file that ends in .json, .md or .csv", path)
+		}
+		if filepath.Clean(path) == filepath.Clean(f.out) {
+			return cli.Usagef("--export %s: is the results file, --out", path)
+		}
+	}
+	var err error
+	if f.each, err = f.where.Each(); err != nil {
+		return err
+	}
+	for _, where := range f.each {
+		one := *f
+		one.where = where
+		if err := one.checkWhere(); err != nil {
+			return err
+		}
+		if err := one.checkWith(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

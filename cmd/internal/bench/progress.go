@@ -1,0 +1,132 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"matladder/backend"
+	"matladder/harness"
+	"matladder/internal/cli"
+	"matladder/problem"
+	"matladder/results"
+
+	"github.com/schollz/progressbar/v3"
+)
+
+// progress shows how far a sweep is: a bar with the time left on a terminal, a
+// line for each group elsewhere.
+type progress struct {
+	w         io.Writer
+	bar       *progressbar.ProgressBar // nil where w is no terminal
+	narrowing bool                     // the bar is that of the time that was left
+	told      bool                     // that the machine is busy
+}
+
+// enoughToTell is how many repetitions tell whether the machine is quiet.
+const enoughToTell = 20
+
+// barSteps is the resolution of the bar.
+const barSteps = 1000
+
+// barColumns is what the bar takes beside its description: percent, times, ends.
+const barColumns = 26
+
+func newProgress(w io.Writer) *progress {
+	p := &progress{w: w}
+	if cli.Terminal(w) {
+		p.bar = newBar(w, progressbar.OptionThrottle(100*time.Millisecond))
+	}
+	return p
+}
+
+func newBar(w io.Writer, more ...progressbar.Option) *progressbar.ProgressBar {
+	return progressbar.NewOptions(barSteps, append(more,
+		progressbar.OptionSetWriter(w),
+		progressbar.OptionSetPredictTime(true),
+		progressbar.OptionSetElapsedTime(true),
+		progressbar.OptionFullWidth(),
+		progressbar.OptionClearOnFinish(),
+	)...)
+}
+
+func (p *progress) observe(e harness.Event) {
+	title := problem.Title(e.Problem)
+	what := fmt.Sprintf("[%d/%d] %s", e.Group, e.Groups, title)
+	if e.Narrowed > 0 {
+		what = fmt.Sprintf("narrowing %s: %s", cli.Plural(e.Narrowed, "wide interval"), title)
+	}
+	for _, r := range e.Rows {
+		if !harness.Bad(r.Status) {
+			continue
+		}
+		if p.bar != nil {
+			p.bar.Clear()
+		}
+		fmt.Fprintf(p.w, "%s %s: %s\n", r.Kernel, title, reason(r))
+	}
+	if e.Repetitions >= enoughToTell && 2*e.Disturbed > e.Repetitions && !p.told {
+		p.told = true
+		if p.bar != nil {
+			p.bar.Clear()
+		}
+		fmt.Fprintf(p.w, "this machine is not quiet: %d of the first %d repetitions were disturbed; they are measured again as long as time is left; causes follow the table\n", e.Disturbed, e.Repetitions)
+	}
+	switch {
+	case p.bar != nil:
+		if e.Narrowed > 0 && !p.narrowing {
+			p.bar.Reset()
+			p.narrowing = true
+		}
+		p.bar.Describe(cli.Line(p.w, fmt.Sprintf("%s round %d %-11s", what, e.Round+1, e.Kernel), barColumns))
+		p.bar.Set(min(barSteps-1, int(e.Done*barSteps))) // a bar that was full shows nothing any more
+	case e.Complete:
+		fmt.Fprintf(p.w, "%s: %s\n", what, cli.Plural(e.Round, "round"))
+	}
+}
+
+func reason(r results.Record) string { return fmt.Sprintf("%s: %s", r.Status, r.Reason) }
+
+// finish takes the bar away.
+func (p *progress) finish() {
+	if p.bar != nil {
+		p.bar.Finish()
+	}
+}
+
+// printEstimate says what a sweep needs.
+func printEstimate(w io.Writer, e harness.Estimate, predicted bool) {
+	fmt.Fprintf(w, "%s in %s", cli.Plural(e.Points, "point"), cli.Plural(e.Groups, "group"))
+	if e.Unmeasured > 0 {
+		fmt.Fprintf(w, ", %d of them skipped or unsupported", e.Unmeasured)
+	}
+	if e.TooBig > 0 {
+		fmt.Fprintf(w, ", %d too big: up to %s for %s of free memory", e.TooBig, backend.FormatBytes(e.Needed), backend.FormatBytes(e.Free))
+	}
+	if predicted {
+		fmt.Fprintln(w, "\nto compile, as far as they are not known from before")
+		return
+	}
+	fmt.Fprintf(w, "\nmemory: %s, the largest point %s\ntime: %s\n", backend.FormatBytes(e.Bytes), backend.FormatBytes(e.Largest), duration(e))
+}
+
+// oneLine is the same in short.
+func oneLine(e harness.Estimate, predicted bool) string {
+	if predicted {
+		return fmt.Sprintf("%s in %s to predict", cli.Plural(e.Points, "point"), cli.Plural(e.Groups, "group"))
+	}
+	return fmt.Sprintf("%s in %s, %s", cli.Plural(e.Points, "point"), cli.Plural(e.Groups, "group"), duration(e))
+}
+
+// duration says how long a sweep takes if its kernels reach half of the peak:
+// from the fewest rounds to the time budget.
+func duration(e harness.Estimate) string {
+	least := max(time.Second, e.Time.Round(time.Second)).String()
+	switch {
+	case e.Budgeted:
+		return "about " + least + ", the time budget"
+	case e.Budget > 0:
+		return "from " + least + " to " + max(time.Second, e.Budget.Round(time.Second)).String()
+	}
+	return least + " or more"
+}

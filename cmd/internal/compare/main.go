@@ -1,0 +1,352 @@
+// Package compare is command compare: it compares results of two builds.
+package compare
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"matladder/stats"
+
+	"github.com/spf13/pflag"
+
+	"matladder/internal/cli"
+	"matladder/results"
+)
+
+// Run is the command: it writes the table to stdout and returns the exit status.
+func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	o, err := parse(args)
+	if err == nil {
+		warn := func(err error) { fmt.Fprintf(stderr, "compare: %v\n", err) }
+		if o.ab {
+			err = o.runAB(ctx, stdout, stderr, warn)
+		} else {
+			err = o.compare(ctx, stdout, warn)
+		}
+	}
+	return cli.End("compare", err, "interrupted", stdout, stderr)
+}
+
+// options is what the command line asks for, checked.
+type options struct {
+	old, new []string // files, or with --ab one command line each
+	dtypes   []string
+	kernels  []string
+	as       string
+	best     bool
+	across   bool
+	band     float64
+	limit    float64 // of --fail-on-slower; negative without
+
+	ab         bool
+	pairs      int
+	mostPairs  int
+	turnBudget time.Duration
+	keep       string
+	seed       uint64
+	sweep      []string // flags of bench for both programs
+}
+
+const manual = `Compare says which points of a build are faster or slower than those of another.
+
+SYNOPSIS
+  go run ./cmd/compare [flags] OLD.csv NEW.csv
+  go run ./cmd/compare [flags] OLD.csv... -- NEW.csv...
+  go run ./cmd/compare --ab [flags] OLD NEW [-- BENCHFLAGS...]
+  matladder compare ...
+
+EXAMPLES
+  Two results files:
+
+    $ go run ./cmd/compare old.csv new.csv
+    float32 · example-cpu · bench-01 · measured
+      kernel       blocks       size     old     new  new/old rate  95 % interval    n  verdict
+      v1_naive     256×256×256   256  440 µs  440 µs          1.00  0.961 to 1.04  6+6  UNSURE
+    …
+      v4_optblock  128×128×128   256  168 µs  118 µs          1.43   1.36 to 1.50  6+6  FASTER
+    …
+
+  Several files of each side; two programs in turns, which is the way to tell small differences
+  on a busy machine:
+
+    $ go run ./cmd/compare old.csv old2.csv -- new.csv new2.csv
+    $ go run ./cmd/compare --ab ../old/bench ./bench -- --kernel 4 --sizes 512,1024
+
+VERDICTS OF A POINT
+  FASTER, SLOWER  a difference; of all such verdicts one in a hundred may be false
+  SAME            the difference is shown to lie within --band
+  UNSURE          the samples do not tell
+  SHARED          XLA under one plugin on both sides, so that what differs is the machine
+  LOST, NEW OK    the point was ok and is not any more, or the other way round
+`
+
+func parse(args []string) (*options, error) {
+	o := &options{limit: -1}
+	var band, limit string
+	f := cli.NewFlags("compare")
+	f.StringSliceVar(&o.dtypes, "dtype", nil, "only these `DTYPES` of operand A")
+	f.StringSliceVar(&o.kernels, "kernel", nil, "only these `KERNELS`, by number or name; 0 is the baseline")
+	f.BoolVar(&o.best, "best", false, "compare each kernel's fastest blocks, whichever they are")
+	f.BoolVar(&o.across, "across", false, "compare different machines or methods all the same")
+	cli.Group(f, "WHAT TO COMPARE")
+	f.StringVar(&o.as, "as", "text", "`VIEW` of the table")
+	cli.Known(f, "as", stats.ComparisonFormats)
+	cli.Alias(f, "format", "as")
+	f.StringVar(&band, "band", "2%", "a change of the time up to `PERCENT` does not matter")
+	f.StringVar(&limit, "fail-on-slower", "", "exit with 1 if a point takes more than `PERCENT` longer, or is lost")
+	cli.Group(f, "VERDICTS")
+	f.BoolVar(&o.ab, "ab", false, "run two programs in turns and compare them")
+	f.IntVar(&o.pairs, "pairs", 20, "at least `N` turns of each")
+	f.IntVar(&o.mostPairs, "most-pairs", 0, "at most `N` turns of each, as long as a point is UNSURE; four times as many as at least if not given")
+	f.DurationVar(&o.turnBudget, "turn", time.Second, "about how long a turn takes, the `TIME` budget of bench")
+	f.StringVar(&o.keep, "keep", "", "keep the results files of turns in `DIR`")
+	f.Uint64Var(&o.seed, "seed", 1, "`SEED` of the draw of who is first")
+	cli.Group(f, "TWO PROGRAMS IN TURNS")
+	if err := cli.Parse(f, args, manual); err != nil {
+		return o, err
+	}
+	place := o.placeFiles
+	if o.ab {
+		place = o.placePrograms
+	}
+	if err := place(f); err != nil {
+		return o, err
+	}
+	if !slices.Contains(stats.ComparisonFormats, o.as) {
+		return o, cli.Usagef("--as: unknown %q, known are %s", o.as, strings.Join(stats.ComparisonFormats, ", "))
+	}
+	var err error
+	if o.band, err = percent(band); err != nil {
+		return o, cli.Usagef("--band: %w", err)
+	}
+	if f.Changed("fail-on-slower") {
+		if o.limit, err = percent(limit); err != nil {
+			return o, cli.Usagef("--fail-on-slower: %w", err)
+		}
+	}
+	return o, nil
+}
+
+// placeFiles takes the arguments for files of two sides.
+func (o *options) placeFiles(f *pflag.FlagSet) error {
+	for _, name := range []string{"pairs", "most-pairs", "turn", "keep", "seed"} {
+		if f.Changed(name) {
+			return cli.Usagef("--%s is for --ab", name)
+		}
+	}
+	switch dash := f.ArgsLenAtDash(); {
+	case dash > 0 && dash < f.NArg():
+		o.old, o.new = f.Args()[:dash], f.Args()[dash:]
+	case dash < 0 && f.NArg() == 2:
+		o.old, o.new = f.Args()[:1], f.Args()[1:]
+	case dash >= 0:
+		return cli.Misuse(f, "want results files on both sides of --, the old ones first")
+	default:
+		return cli.Misuse(f, "want two results files, the old one first, or more with -- between old and new; have %d", f.NArg())
+	}
+	seen := map[string]bool{}
+	for _, path := range f.Args() {
+		if seen[path] && f.NArg() > 2 {
+			return cli.Usagef("%s is named twice", path)
+		}
+		seen[path] = true
+	}
+	return nil
+}
+
+// mostBudget bounds --turn: beyond it a machine changes more within turns than turns tell.
+const mostBudget = time.Hour
+
+// mostOfPairs bounds --pairs: their rows are in memory.
+const mostOfPairs = 1_000_000
+
+// placePrograms takes the arguments for two programs and the flags of both.
+func (o *options) placePrograms(f *pflag.FlagSet) error {
+	args, sweep := f.Args(), usualSweep
+	if dash := f.ArgsLenAtDash(); dash >= 0 && dash < len(args) {
+		args, sweep = args[:dash], args[dash:]
+	}
+	switch {
+	case len(args) != 2:
+		return cli.Misuse(f, "--ab wants two programs, the old one first, and flags for both behind --; have %d", len(args))
+	case o.pairs < 1:
+		return cli.Usagef("--pairs %d: want at least 1", o.pairs)
+	case o.pairs > mostOfPairs || o.mostPairs > mostOfPairs:
+		return cli.Usagef("--pairs and --most-pairs: at most %d", mostOfPairs)
+	case f.Changed("most-pairs") && o.mostPairs < o.pairs:
+		return cli.Usagef("--most-pairs %d: want at least the %d of --pairs", o.mostPairs, o.pairs)
+	case o.turnBudget <= 0:
+		return cli.Usagef("--turn %s: want some time", o.turnBudget)
+	case o.turnBudget > mostBudget:
+		return cli.Usagef("--turn %s: at most %s; more --pairs tell more than longer turns", o.turnBudget, mostBudget)
+	case o.across:
+		return cli.Usagef("--across is for files: programs run on one machine")
+	}
+	if o.mostPairs == 0 {
+		o.mostPairs = 4 * o.pairs
+	}
+	o.old, o.new, o.sweep = args[:1], args[1:], sweep
+	return nil
+}
+
+// percent reads "5%" or "5" as 0.05.
+func percent(s string) (float64, error) {
+	v, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(s, "%")), 64)
+	if err != nil || !(v >= 0 && v <= 1000) {
+		return 0, fmt.Errorf("%q is not a percentage such as 5%%", s)
+	}
+	return v / 100, nil
+}
+
+// compare reads the files of both sides and writes the table. An error may be that of
+// --fail-on-slower.
+func (o *options) compare(ctx context.Context, stdout io.Writer, warn func(error)) error {
+	before, err := o.read(ctx, o.old, warn)
+	if err != nil {
+		return err
+	}
+	after, err := o.read(ctx, o.new, warn)
+	if err != nil {
+		return err
+	}
+	list, onlyOld, onlyNew := stats.Pair(before, after, o.band, o.best)
+	if differ := differences(list); len(differ) > 0 {
+		if !o.across {
+			return fmt.Errorf("not the same machine or method: %s; --across compares all the same", strings.Join(differ, "; "))
+		}
+		for _, d := range differ {
+			warn(errors.New("across " + d))
+		}
+	}
+	return o.write(stdout, warn, list, onlyOld, onlyNew)
+}
+
+// write writes the table, and returns the error of --fail-on-slower if there is one.
+func (o *options) write(stdout io.Writer, warn func(error), list []stats.Comparison, onlyOld, onlyNew []*stats.Summary) error {
+	if len(list) == 0 {
+		return fmt.Errorf("%s and %s share no point that ran (%d points only in the first, %d only in the second)",
+			sideName(o.old), sideName(o.new), len(onlyOld), len(onlyNew))
+	}
+	if err := stats.WriteComparisons(stdout, o.as, list); err != nil {
+		return err
+	}
+	if n := len(onlyOld); n > 0 {
+		warn(fmt.Errorf("%d points only in %s, the first is %s", n, sideName(o.old), name(onlyOld[0])))
+	}
+	if n := len(onlyNew); n > 0 {
+		warn(fmt.Errorf("%d points only in %s, the first is %s", n, sideName(o.new), name(onlyNew[0])))
+	}
+	return o.judge(list)
+}
+
+// sideName names the files of a side.
+func sideName(files []string) string {
+	if len(files) == 1 {
+		return files[0]
+	}
+	return fmt.Sprintf("%s and %d more", files[0], len(files)-1)
+}
+
+// read summarizes the points of a side's files that are asked for.
+func (o *options) read(ctx context.Context, files []string, warn func(error)) ([]stats.Summary, error) {
+	var side []stats.Summary
+	for _, path := range files {
+		list, err := o.readFile(ctx, path, warn)
+		if err != nil {
+			return nil, err
+		}
+		side = append(side, list...)
+	}
+	return side, nil
+}
+
+func (o *options) readFile(ctx context.Context, path string, warn func(error)) ([]stats.Summary, error) {
+	var rows stats.Summarizer
+	f, err := rows.AddFile(ctx, path)
+	if err != nil {
+		return nil, cli.Input("", err)
+	}
+	for _, w := range f.Warnings() {
+		warn(w)
+	}
+	all := rows.Summaries()
+	list := slices.DeleteFunc(slices.Clone(all), func(s stats.Summary) bool {
+		return len(o.dtypes) > 0 && !slices.Contains(o.dtypes, s.DtypeA) ||
+			len(o.kernels) > 0 && !slices.ContainsFunc(o.kernels, func(k string) bool { return named(s.Kernel, k) })
+	})
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s has no rows; make some with: go run ./cmd/bench", path)
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("%s has no rows that --kernel and --dtype pick: it has %s", path, contents(all))
+	}
+	return list, nil
+}
+
+// contents names the kernels and dtypes of rows.
+func contents(rows []stats.Summary) string {
+	var kernels, dtypes []string
+	for _, s := range rows {
+		kernels, dtypes = append(kernels, s.Kernel), append(dtypes, s.DtypeA)
+	}
+	slices.SortFunc(kernels, stats.CompareKernels)
+	slices.Sort(dtypes)
+	return strings.Join(slices.Compact(kernels), ", ") + " in " + strings.Join(slices.Compact(dtypes), ", ")
+}
+
+// named reports whether a kernel is called k: by number, name, or name without
+// the number. Files may hold kernels that this program does not know.
+func named(kernel, k string) bool {
+	short, rest, _ := strings.Cut(kernel, "_")
+	n, ok := stats.Rung(kernel)
+	return k == kernel || ok && (k == short || k == rest || k == strconv.Itoa(n)) || k == "0" && kernel == results.Baseline
+}
+
+// differences lists what differs between the runs, each once.
+func differences(list []stats.Comparison) []string {
+	var differ []string
+	for _, c := range list {
+		for _, d := range c.Differences {
+			if !slices.Contains(differ, d) {
+				differ = append(differ, d)
+			}
+		}
+	}
+	return differ
+}
+
+// judge returns an error if the limit of --fail-on-slower is passed.
+func (o *options) judge(list []stats.Comparison) error {
+	if o.limit < 0 {
+		return nil
+	}
+	bad := slices.DeleteFunc(slices.Clone(list), func(c stats.Comparison) bool {
+		slower := c.Verdict == stats.Slower && 1/c.Ratio.Median > 1+o.limit
+		return !slower && c.Verdict != stats.Lost
+	})
+	if len(bad) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(bad, stats.CompareVerdicts)
+	worst := "lost, it is " + string(bad[0].New.Status)
+	if bad[0].Verdict == stats.Slower {
+		worst = fmt.Sprintf("slower by %.3g %%", 100*(1/bad[0].Ratio.Median-1))
+	}
+	return fmt.Errorf("%d of %d points are lost or more than %.3g %% slower; the worst, %s, is %s",
+		len(bad), len(list), 100*o.limit, name(bad[0].New), worst)
+}
+
+func name(s *stats.Summary) string {
+	chip := ""
+	if s.Mode == results.Predicted { // a file may have several
+		chip = "for " + s.Chip
+	}
+	return strings.Join(slices.DeleteFunc([]string{s.Kernel, s.Variant, s.Blocks(), s.Dtypes(), s.Size(), string(s.Mode), chip},
+		func(part string) bool { return part == "" }), " ")
+}

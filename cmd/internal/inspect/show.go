@@ -1,0 +1,86 @@
+package inspect
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"matladder/internal/files"
+	"matladder/model/traverse"
+	"matladder/tile"
+)
+
+// show writes what was asked for: pictures to a file, whose path is printed, and
+// tables to stdout or a file.
+func (o *options) show(ctx context.Context, stdout io.Writer) error {
+	var steps int64
+	for _, p := range o.programs {
+		steps += p.Steps()
+	}
+	if (o.as == "steps" || o.as == "traverse") && steps > maxWalked {
+		return fmt.Errorf("%d grid steps take too long to walk, at most %d: choose larger blocks, or --as counts", steps, maxWalked)
+	}
+	path := o.out
+	if path == "" {
+		switch o.format {
+		case "text", "csv":
+			return o.write(ctx, stdout)
+		}
+		path = filepath.Join("out", fmt.Sprintf("%s_%s.%s", o.as, o.stem, o.format))
+	}
+	var b bytes.Buffer
+	if err := o.write(ctx, &b); err != nil {
+		return err
+	}
+	if err := files.Write(path, b.Bytes()); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(stdout, filepath.ToSlash(path))
+	return err
+}
+
+func (o *options) write(ctx context.Context, w io.Writer) error {
+	switch {
+	case o.as == "tile":
+		for _, p := range o.programs {
+			fmt.Fprintln(w, p)
+		}
+		return nil
+	case o.as == "json":
+		return tile.WritePrograms(w, o.programs)
+	case o.as == "counts":
+		return o.counts(ctx, w)
+	case o.as == "mosaic" || o.as == "stablehlo":
+		return o.lowered(w)
+	case o.as == "schedule":
+		return o.schedule(ctx, w)
+	case o.launched != nil:
+		return o.tritonTable(ctx, w)
+	case o.as == "table":
+		return o.table(ctx, w)
+	case o.as == "plan":
+		return o.plan(ctx, w)
+	case o.as == "asm":
+		return o.assembly(ctx, w)
+	case o.as == "timeline":
+		return o.timeline(ctx, w)
+	case o.as == "traverse" && o.format == "text":
+		return traverse.WriteMaps(ctx, w, o.programs, nil)
+	case o.format == "text":
+		return traverse.WriteText(ctx, w, o.programs, nil, o.steps)
+	case o.format == "csv":
+		return traverse.WriteCSV(ctx, w, o.programs, nil, o.steps)
+	}
+	r, err := traverse.Record(ctx, o.title(), o.programs, nil, o.steps)
+	switch {
+	case err != nil:
+		return err
+	case o.format == "json":
+		return r.WriteJSON(w)
+	case o.format == "html":
+		return r.WriteHTML(w)
+	}
+	return animate(ctx, w, r)
+}

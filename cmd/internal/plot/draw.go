@@ -1,0 +1,90 @@
+package plot
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"matladder/stats"
+
+	"matladder/plots"
+	"matladder/plots/figure"
+)
+
+// draw draws every picture asked for and prints the path of each as soon as
+// it is written. One that cannot be drawn does not stop the others.
+func (o *options) draw(ctx context.Context, stdout io.Writer, rows []stats.Summary) error {
+	shown := slices.DeleteFunc(slices.Clone(rows), func(s stats.Summary) bool { return s.Interpreted() })
+	if len(shown) == 0 && len(rows) > 0 {
+		return errInterpreted
+	}
+	rows = shown
+	var failed []error
+	for _, q := range o.requests(rows) {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		list := o.newest(rows, plots.Pair{Family: q.Family, Kernel: q.Kernel, Dtype: q.Dtype})
+		pictures, err := plots.Pictures(list, q)
+		if missing := new(plots.NoRowsError); errors.As(err, &missing) {
+			missing.Has = plots.Pairs(rows)
+		}
+		if err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		folder := cmp.Or(o.out, besideNewest(list))
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			return fmt.Errorf("cannot make the folder for the pictures: %w", err)
+		}
+		for _, p := range pictures {
+			path, err := figure.Save(p, folder, o.format)
+			if err != nil {
+				return err // the next one would fail alike
+			}
+			fmt.Fprintln(stdout, path)
+		}
+	}
+	return errors.Join(failed...)
+}
+
+var errInterpreted = errors.New("all rows are of variant interpret: what kernels mean, run step by step; no picture shows that, --as text does")
+
+// requests lists the pictures of each kind, as its scope says.
+func (o *options) requests(rows []stats.Summary) []plots.Request {
+	var list []plots.Request
+	seen := map[plots.Request]bool{}
+	for _, kind := range o.kinds {
+		for _, p := range o.pairs(rows) {
+			q := plots.Request{Kind: kind, Family: p.Family, Kernel: p.Kernel, Dtype: p.Dtype, Model: programs{}, AllBlocks: o.blocks != ""}
+			switch kind.Scope() {
+			case plots.All:
+				q.Family, q.Kernel, q.Dtype = "", "", ""
+			case plots.Whole:
+				q.Kernel, q.Dtype = "", ""
+			case plots.PerDtype:
+				q.Kernel = ""
+			}
+			if !seen[q] {
+				seen[q] = true
+				list = append(list, q)
+			}
+		}
+	}
+	return list
+}
+
+// besideNewest returns the folder of the file that was started last; of a pipe, which
+// has no folder to write to, the working folder.
+func besideNewest(rows []stats.Summary) string {
+	latest := slices.MaxFunc(rows, func(a, b stats.Summary) int { return a.Latest.Compare(b.Latest) })
+	if info, err := os.Stat(latest.Pos.File); err == nil && !info.Mode().IsRegular() {
+		return "."
+	}
+	return filepath.Dir(latest.Pos.File)
+}

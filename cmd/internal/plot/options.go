@@ -1,0 +1,203 @@
+package plot
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"matladder/stats"
+
+	"github.com/spf13/pflag"
+
+	"matladder/internal/cli"
+	"matladder/internal/known"
+	"matladder/kernels"
+	"matladder/plots"
+	"matladder/plots/figure"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// options is what the command line asks for, checked.
+type options struct {
+	family  *problem.Family // nil for all
+	kernels []plots.Pair    // without dtypes; empty for all
+	dtypes  []string        // empty for all
+	inputs  []string        // empty for out/*.csv
+	out     string          // "" for beside the input
+	kinds   []plots.Kind
+	format  figure.Format
+	table   string
+	columns []string // that tables have besides
+	readme  string
+	html    string
+	blocks  string // "all" or ""
+
+	used []stats.Summary // what was shown, for provenance
+}
+
+const manual = `Plot draws what bench measured or predicted, or writes it as a table or a page to explore.
+
+SYNOPSIS
+  go run ./cmd/plot [flags] [FILE...]
+  matladder plot [flags] [FILE...]
+
+  A FILE is a results file or a glob in quotes. Without one, plot shows what is in ` + defaultFolder + `/, each
+  kernel and dtype from the newest file that has it.
+
+EXAMPLES
+  One kernel and dtype by size; the whole ladder of two files; the fastest blocks as a table:
+
+    $ go run ./cmd/plot --analyze=5 --dtype=bfloat16
+    out/performance_kernel_5_bfloat16.png
+    $ go run ./cmd/plot --as=kernels,ladder,roofline out/cpu.csv out/v5e.csv
+    $ go run ./cmd/plot --as=md --table-columns=min,n
+`
+
+func parse(args []string) (*options, error) {
+	o := &options{}
+	var analyze, as []string
+	var format, family, columns string
+	f := cli.NewFlags("plot")
+	f.StringSliceVar(&analyze, "analyze", nil, "these `KERNELS` alone, by number or name, of other families than matmul as softmax/2; 0 is the baseline")
+	cli.Offer(f, "analyze", known.Names(kernels.Ladder(problem.Families()[0]), kernels.Kernel.Name))
+	f.StringSliceVar(&o.dtypes, "dtype", nil, "these `DTYPES` of operand A alone")
+	cli.Offer(f, "dtype", known.Names(tile.Dtypes(), tile.Dtype.String))
+	f.StringVar(&family, "family", "", "problems of this `FAMILY` alone")
+	cli.Offer(f, "family", known.Names(problem.Families(), func(f *problem.Family) string { return f.Name }))
+	f.StringArrayVar(&o.inputs, "input", nil, "a FILE")
+	f.Lookup("input").Hidden = true
+	cli.Group(f, "WHAT TO SHOW")
+	f.StringSliceVar(&as, "as", []string{string(plots.Size)}, "`VIEW`: kinds of picture joined by commas ("+joined(plots.Kinds())+"), or a table on standard output ("+strings.Join(stats.Formats, ", ")+")")
+	views := append(strings.Split(joined(plots.Kinds()), ", "), stats.Formats...)
+	cli.Offer(f, "as", views)
+	cli.Alias(f, "kind", "as", "table", "as")
+	f.StringVar(&format, "format", string(figure.PNG), "`FORMAT` of pictures")
+	cli.Known(f, "format", figure.Formats)
+	f.StringVar(&o.out, "out", "", "`FOLDER` for pictures; that of the newest file if not given")
+	f.StringVar(&o.blocks, "blocks", "", "`all` names every block shape in size pictures, with a line for each")
+	cli.Known(f, "blocks", []string{"all"})
+	f.StringVar(&columns, "table-columns", "", "more `COLUMNS` of text and md tables")
+	cli.Known(f, "table-columns", stats.TableColumns)
+	f.StringVar(&o.readme, "readme", "", "write the ladder's table into `FILE` between its marks")
+	f.StringVar(&o.html, "html", "", "write a page to explore, which needs no network, to `FILE`")
+	cli.Group(f, "HOW TO SHOW IT")
+	if err := cli.Parse(f, args, manual); err != nil {
+		return o, err
+	}
+	o.inputs = append(o.inputs, f.Args()...)
+	var err error
+	for _, name := range as {
+		if _, err := oneOf("--as", name, views); err != nil {
+			return o, err
+		}
+		if slices.Contains(stats.Formats, name) {
+			o.table = name
+		} else {
+			o.kinds = append(o.kinds, plots.Kind(name))
+		}
+	}
+	if o.table != "" && len(as) > 1 {
+		return o, fmt.Errorf("--as: %s is a table, and is shown alone", o.table)
+	}
+	if o.format, err = oneOf("--format", format, figure.Formats); err != nil {
+		return o, err
+	}
+	if o.blocks != "" && o.blocks != "all" {
+		return o, fmt.Errorf("--blocks: unknown %q, known are all", o.blocks)
+	}
+	if family != "" {
+		if o.family, err = problem.Find(family); err != nil {
+			return o, fmt.Errorf("--family: %w", err)
+		}
+	}
+	if f.Changed("table-columns") {
+		if o.columns, err = stats.ParseTableColumns(columns); err != nil {
+			return o, fmt.Errorf("--table-columns: %w", err)
+		}
+		if o.readme == "" && o.table != "text" && o.table != "md" {
+			return o, errors.New("--table-columns is for --as text or md and for --readme; csv and json have all columns")
+		}
+	}
+	for _, name := range analyze {
+		kernel, err := o.kernelOf(name)
+		if err != nil {
+			return o, fmt.Errorf("--analyze: %w", err)
+		}
+		o.kernels = append(o.kernels, kernel)
+	}
+	for _, name := range o.dtypes {
+		if _, err := tile.ParseDtype(name); err != nil {
+			return o, fmt.Errorf("--dtype: %w", err)
+		}
+	}
+	return o, o.conflicts(f)
+}
+
+// conflicts reports flags that contradict each other or would be ignored.
+func (o *options) conflicts(f *pflag.FlagSet) error {
+	if o.html != "" && o.readme != "" {
+		return errors.New("--html writes a page, --readme a table: give one")
+	}
+	for _, flag := range []string{"as", "format", "out"} {
+		switch {
+		case !f.Changed(flag):
+		case o.html != "":
+			return fmt.Errorf("--%s goes without --html, whose page has pictures and a table of its own", flag)
+		case o.readme != "":
+			return fmt.Errorf("--%s goes without --readme, which writes a table into a page", flag)
+		case o.table != "" && flag != "as":
+			return fmt.Errorf("--%s is for pictures, and --as %s is a table", flag, o.table)
+		}
+	}
+	if len(o.kernels) > 0 && o.readme != "" {
+		return errors.New("--analyze picks kernels, but the table of --readme shows all of them")
+	}
+	perKernel := func(k plots.Kind) bool { return k.Scope() == plots.PerKernel }
+	if draws := o.table == "" && o.readme == "" && o.html == ""; draws && len(o.kernels) > 0 && !slices.ContainsFunc(o.kinds, perKernel) {
+		return fmt.Errorf("--analyze picks kernels, but a %s picture shows all of them", o.kinds[0])
+	}
+	return nil
+}
+
+// kernelOf reads a kernel: of --family, of the family before a slash, or of the first.
+func (o *options) kernelOf(s string) (plots.Pair, error) {
+	family := problem.Families()[0]
+	if o.family != nil {
+		family = o.family
+	}
+	if name, rest, ok := strings.Cut(s, "/"); ok {
+		f, err := problem.Find(name)
+		if err != nil {
+			return plots.Pair{}, err
+		}
+		if o.family != nil && f != family {
+			return plots.Pair{}, fmt.Errorf("%s is not of --family %s", s, family.Name)
+		}
+		family, s = f, rest
+	}
+	if s == kernels.BaselineName || s == fmt.Sprint(kernels.BaselineNumber) {
+		return plots.Pair{Family: family.Name, Kernel: kernels.BaselineName}, nil
+	}
+	k, err := kernels.FindIn(family, s)
+	if err != nil {
+		return plots.Pair{}, fmt.Errorf("%w; %d is the baseline", err, kernels.BaselineNumber)
+	}
+	return plots.Pair{Family: family.Name, Kernel: k.Name()}, nil
+}
+
+func oneOf[T ~string](flag, value string, known []T) (T, error) {
+	if slices.Contains(known, T(value)) {
+		return T(value), nil
+	}
+	return "", fmt.Errorf("%s: unknown %q, known are %s", flag, value, joined(known))
+}
+
+func joined[T ~string](names []T) string {
+	text := make([]string, len(names))
+	for i, name := range names {
+		text[i] = string(name)
+	}
+	return strings.Join(text, ", ")
+}

@@ -1,0 +1,84 @@
+// Package plugin is command plugin: it installs PJRT plugins and says what works.
+package plugin
+
+import (
+	"context"
+	"io"
+	"slices"
+	"time"
+
+	"matladder/internal/cli"
+	"matladder/plugins"
+
+	"github.com/spf13/pflag"
+)
+
+const manual = `Plugin installs PJRT plugins, through which bench reaches XLA on this CPU, a TPU or a GPU.
+
+SYNOPSIS
+  go run ./cmd/plugin list                                       what is installed
+  go run ./cmd/plugin install cpu|tpu|cuda [flags]               install one, without Python
+  go run ./cmd/plugin doctor [--timeout T] [NAME|LIBRARY...]     what works, and what is missing
+  matladder plugin ...
+
+EXAMPLES
+  XLA on this CPU (60 MB), as the baseline of bench; libtpu (200 MB), for predictions of TPUs;
+  what a Python environment has, where no index can be reached:
+
+    $ go run ./cmd/plugin install cpu
+    $ go run ./cmd/plugin install tpu
+    $ go run ./cmd/plugin install cuda --from venv/lib/python3.12/site-packages
+`
+
+// verbs are the commands, with the flags that each takes.
+var verbs = map[string][]string{"list": nil, "install": {"version", "unpinned", "index-url", "from"}, "doctor": {"timeout"}}
+
+// flags are those of all verbs.
+type flags struct {
+	set     *pflag.FlagSet
+	options plugins.Options
+	from    string
+	limit   time.Duration
+}
+
+// Run is the program: results go to stdout, progress and errors to stderr.
+func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	return cli.End("plugin", dispatch(ctx, args, stdout, stderr), "interrupted; the same command goes on", stdout, stderr)
+}
+
+// dispatch runs one of the three commands.
+func dispatch(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	f := &flags{set: cli.NewFlags("plugin")}
+	s := f.set
+	s.StringVar(&f.options.Version, "version", "", "`VERSION` to install, one whose checksums are known here; the newest of them if not given")
+	s.BoolVar(&f.options.Unpinned, "unpinned", false, "take what the index offers, whose checksums are not known here")
+	s.StringVar(&f.options.IndexURL, "index-url", "", "`URL` of the package index; "+plugins.IndexVariable+" or pypi.org if not given")
+	s.StringVar(&f.from, "from", "", "link to what a Python has in its `SITE-PACKAGES`; checksums are not verified")
+	cli.Group(s, "INSTALL")
+	s.DurationVar(&f.limit, "timeout", time.Minute, "`TIME` that a plugin may take to load and to make a client")
+	cli.Group(s, "DOCTOR")
+	if slices.Equal(args, []string{"help"}) {
+		args = []string{"--help"}
+	}
+	if err := cli.Parse(s, args, manual); err != nil {
+		return err
+	}
+	if s.NArg() == 0 {
+		return cli.Usagef("which command? list, install or doctor (--help says more)")
+	}
+	verb := s.Arg(0)
+	takes, known := verbs[verb]
+	if !known {
+		return cli.Usagef("unknown command %q (known: list, install, doctor)", verb)
+	}
+	if err := cli.Takes(s, verb, takes); err != nil {
+		return err
+	}
+	switch verb {
+	case "list":
+		return list(f, stdout)
+	case "install":
+		return install(ctx, f, stdout, stderr)
+	}
+	return doctor(ctx, f, stdout)
+}

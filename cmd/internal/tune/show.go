@@ -1,0 +1,173 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"matladder/stats"
+
+	"matladder/harness/tuned"
+	"matladder/internal/cli"
+	"matladder/internal/files"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// table reads the table that the flags name.
+func (f *flags) table(ctx context.Context) (*tuned.Table, string, error) {
+	dev, err := f.open(ctx, io.Discard)
+	if err != nil {
+		return nil, "", err
+	}
+	defer dev.Close()
+	path := f.path(dev.machine)
+	t, err := f.load(path, dev.machine)
+	if err == nil && len(t.Rows) == 0 {
+		err = fmt.Errorf("no table %s; make it with: go run ./cmd/tune", path)
+	}
+	return t, path, err
+}
+
+// first is the block shape of the third rung, and what others fall back to where
+// nothing was tuned.
+var first = tile.Blocks{M: 128, K: 128, N: 128}
+
+// show prints the table and what its fallbacks cost.
+func (f *flags) show(ctx context.Context, w io.Writer) error {
+	t, path, err := f.table(ctx)
+	if err != nil {
+		return err
+	}
+	short := 0
+	for _, r := range t.Rows {
+		showRow(w, r)
+		if r.Evidence.Ended == tuned.ByBudget {
+			short++
+		}
+	}
+	costs := t.Costs()
+	if len(costs) > 0 {
+		fmt.Fprintln(w, "what look-ups answer for the problems above if their own row is not there, in times of their own blocks:")
+	}
+	for _, c := range costs {
+		fmt.Fprintf(w, "    %s, %s: answers for %s", c.Source, meaning[c.Source], cli.Plural(c.Rows, "problem"))
+		if c.Rows > c.Unknown {
+			fmt.Fprintf(w, ", %.3f × in the mean, %.3f × at worst", c.Mean, c.Worst)
+		}
+		if c.Unknown > 0 {
+			fmt.Fprintf(w, " (%d never timed with that answer)", c.Unknown)
+		}
+		fmt.Fprintln(w)
+	}
+	ended := ""
+	if short > 0 {
+		ended = fmt.Sprintf(", %d of them ended by the budget: tune them again to go on", short)
+	}
+	_, err = fmt.Fprintf(w, "%s: %s%s\n", path, cli.Plural(len(t.Rows), "row"), ended)
+	return err
+}
+
+// meaning says which row a step of the look-up takes.
+var meaning = map[tuned.Source]string{
+	tuned.NearestBatch: "a row of the same sizes but for the first (of products the same k and n), which is at most a factor of 2 away",
+	tuned.SameKN:       "a row of the same sizes but for the first (of products the same k and n)",
+	tuned.ShapeClass:   "a row whose sizes are each at most about a factor of 4 away",
+}
+
+// choice is the block shape of a row with its parameters.
+func choice(r tuned.Row) tuned.Answer { return tuned.Answer{Blocks: r.Blocks, Params: r.Params} }
+
+// showRow prints a row: the block shape with its parameters and the time, how sure the
+// choice is, and how it was found.
+func showRow(w io.Writer, r tuned.Row) {
+	e := r.Evidence
+	fmt.Fprintf(w, "%s\n    blocks %s  %s", r.Key, choice(r), stats.FormatSeconds(e.Seconds))
+	if e.Mode == tuned.Measured {
+		fmt.Fprintf(w, " (%s to %s, %s)", stats.FormatSeconds(e.Low), stats.FormatSeconds(e.High), cli.Plural(e.Samples, "sample"))
+	} else {
+		fmt.Fprint(w, " predicted")
+	}
+	fmt.Fprintln(w)
+	if s := confirmed(e); s != "" {
+		fmt.Fprintf(w, "      %s\n", s)
+	}
+	var others []string
+	if s := then(e); s != "" {
+		others = append(others, s)
+	}
+	if b := problem.Clip(r.Problem, first); e.Tried[b] > 1 && b != e.RunnerUp && b != e.Confirmed.Rival {
+		others = append(others, fmt.Sprintf("%s takes %.3f × as long", b, e.Tried[b]))
+	}
+	if len(others) > 0 {
+		fmt.Fprintf(w, "      %s\n", strings.Join(others, "; "))
+	}
+	if s := adjusted(r); s != "" {
+		fmt.Fprintf(w, "      %s\n", s)
+	}
+	fmt.Fprintf(w, "      %s; %s; %s\n", searched(e), e.Versions, e.Date)
+}
+
+// compare prints what others' block sizes are beside ours, for v5.
+func (f *flags) compare(ctx context.Context, w io.Writer) error {
+	text, err := files.Read(f.imports)
+	if err != nil {
+		return cli.Input("import", err)
+	}
+	tuples, err := tuned.ParseTuples(f.imports, text)
+	if err != nil {
+		return cli.Input("import", err)
+	}
+	ours, path, err := f.table(ctx)
+	if err != nil {
+		return err
+	}
+	same, timed, none := 0, 0, 0
+	for _, u := range tuples {
+		key, have, ok := nearest(ours, u)
+		fmt.Fprintf(w, "%dx%dx%d %s×%s: theirs %s", u.Batch, u.In, u.Out, u.X, u.W, u.Blocks)
+		switch {
+		case !ok:
+			none++
+			fmt.Fprintln(w, ", ours unknown")
+			continue
+		case have.Blocks == u.Blocks.Clip(u.Batch, u.In, u.Out):
+			same++
+		}
+		fmt.Fprintf(w, ", ours %s (%s, %s→%s)", have, have.Source, key.Problem.Asked().A, key.Problem.Asked().Out)
+		if ratio, ok := tried(ours, key, u.Blocks); ok {
+			timed++
+			fmt.Fprintf(w, ", theirs %.3f × the time here", ratio)
+		}
+		fmt.Fprintln(w)
+	}
+	_, err = fmt.Fprintf(w, "%s of %s: %d as in %s, %d unknown there, %d timed here\n", cli.Plural(len(tuples), "row"), f.imports, same, path, none, timed)
+	return err
+}
+
+// nearest looks a tuple up among the rows of v5 for its dtypes, whatever their
+// output and scales.
+func nearest(t *tuned.Table, u tuned.Tuple) (key tuned.Key, a tuned.Answer, ok bool) {
+	for _, r := range t.Rows {
+		p, ok := r.Problem.(problem.Matmul) // as all of these tables are
+		if !ok || r.Kernel != "v5_quant" || p.A != u.X || p.B != u.W {
+			continue
+		}
+		key = r.Key
+		p.Batch, p.M, p.K, p.N = 1, u.Batch, u.In, u.Out
+		key.Problem = p
+		if a, ok = t.Lookup(key); ok {
+			return key, a, true
+		}
+	}
+	return key, a, false
+}
+
+// tried is the time of a block shape over that of the best, where it was timed for
+// just this key.
+func tried(t *tuned.Table, k tuned.Key, b tile.Blocks) (float64, bool) {
+	row, _ := t.Row(k)
+	ratio, ok := row.Evidence.Tried[problem.Clip(k.Problem, b)]
+	return ratio, ok
+}

@@ -1,0 +1,91 @@
+package tune
+
+import (
+	"fmt"
+
+	"matladder/stats"
+
+	"matladder/harness/tune"
+	"matladder/harness/tuned"
+	"matladder/internal/cli"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// verdict says what was gained over the kernel's own candidates, and how sure the
+// choice is.
+func verdict(j tune.Job, r tuned.Row, m problem.Machine) string {
+	s := fmt.Sprintf("blocks %s, %s", choice(r), stats.FormatSeconds(r.Evidence.Seconds))
+	if r.Evidence.Mode == tuned.Predicted {
+		s += " predicted"
+	}
+	best, own := 0.0, tile.Blocks{}
+	for _, b := range j.Kernel.Candidates(j.Problem, m) {
+		if ratio, ok := r.Evidence.Tried[b]; ok && (best == 0 || ratio < best) {
+			best, own = ratio, b
+		}
+	}
+	switch {
+	case own == r.Blocks:
+		s += ", the kernel's own"
+	case best > 0:
+		s += fmt.Sprintf("; the kernel's own %s takes %.3f × as long", own, best)
+	}
+	for _, more := range []string{confirmed(r.Evidence), then(r.Evidence), adjusted(r), searched(r.Evidence)} {
+		if more != "" {
+			s += "; " + more
+		}
+	}
+	return s
+}
+
+// confirmed says how the choice was made between the fastest and what would be taken
+// without it.
+func confirmed(e tuned.Evidence) string {
+	c := e.Confirmed
+	if c.Rounds == 0 {
+		return ""
+	}
+	rival := fmt.Sprintf("%s takes %.3f × as long (%.3f to %.3f, %s)", c.Rival, c.Ratio, c.Low, c.High, cli.Plural(c.Rounds, "round"))
+	if c.Low > 1 {
+		return "confirmed: " + rival
+	}
+	return "kept: " + rival + " and is not clearly faster"
+}
+
+// then names the runner-up, unless it is the rival that the choice was confirmed against.
+func then(e tuned.Evidence) string {
+	if e.RunnerUp == (tile.Blocks{}) || e.Confirmed.Rounds > 0 && e.RunnerUp == e.Confirmed.Rival {
+		return ""
+	}
+	return fmt.Sprintf("next: %s takes %.3f × as long", e.RunnerUp, 1+e.Behind)
+}
+
+// adjusted says what the parameters gain, or that none were found that do.
+func adjusted(r tuned.Row) string {
+	a := r.Evidence.Adjusted
+	switch {
+	case r.Params != "" && a.Rounds == 0:
+		return fmt.Sprintf("%s: %.3f × as fast as without, best of %s", r.Params, a.Gain, cli.Plural(a.Tried, "adjustment"))
+	case r.Params != "":
+		return fmt.Sprintf("%s: %.3f × as fast as without (%.3f to %.3f, %s), best of %s", r.Params, a.Gain, a.Low, a.High,
+			cli.Plural(a.Rounds, "round"), cli.Plural(a.Tried, "adjustment"))
+	case a.Tried > 0:
+		return fmt.Sprintf("none of %s is clearly faster", cli.Plural(a.Tried, "adjustment"))
+	}
+	return ""
+}
+
+// searched says how many candidates were looked at, and what ended the search.
+func searched(e tuned.Evidence) string {
+	timed := len(e.Tried)
+	switch {
+	case e.Ended == "" && e.Mode == tuned.Predicted:
+		return cli.Plural(timed, "candidate") + " compiled"
+	case e.Ended == "":
+		return cli.Plural(timed, "candidate") + " raced"
+	case e.Mode == tuned.Predicted:
+		return fmt.Sprintf("%d of %s compiled, ended by %s", e.Launched, cli.Plural(e.Candidates, "candidate"), e.Ended)
+	}
+	return fmt.Sprintf("%d of %s launched, %d raced, ended by %s", e.Launched, cli.Plural(e.Candidates, "candidate"), timed, e.Ended)
+}

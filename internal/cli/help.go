@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// Annotations of flags: the heading in the help, and the words that a shell may offer.
+const (
+	heading = "heading"
+	offered = "offered"
+)
+
+// helpWidth is how many columns the help takes, go doc's margin left out.
+const helpWidth = 100
+
+// Group puts the flags that were defined since the last call under a heading of the help.
+func Group(f *pflag.FlagSet, title string) {
+	f.VisitAll(func(flag *pflag.Flag) {
+		if flag.Annotations[heading] == nil {
+			f.SetAnnotation(flag.Name, heading, []string{title})
+		}
+	})
+}
+
+// Known puts the words that a flag takes behind its help, and has shells offer them.
+func Known[T ~string](f *pflag.FlagSet, name string, words []T) {
+	Offer(f, name, words)
+	flag := f.Lookup(name)
+	flag.Usage += ": " + strings.Join(flag.Annotations[offered], ", ")
+}
+
+// Offer has shells offer words for a flag.
+func Offer[T ~string](f *pflag.FlagSet, name string, words []T) {
+	var list []string
+	for _, w := range words {
+		list = append(list, string(w))
+	}
+	f.SetAnnotation(name, offered, list)
+}
+
+// helpError is pflag.ErrHelp with what is to be told.
+type helpError struct{ text string }
+
+func (*helpError) Error() string { return pflag.ErrHelp.Error() }
+func (*helpError) Unwrap() error { return pflag.ErrHelp }
+
+// help is the manual of a command: what it says itself, the flags, and what holds of all.
+func help(f *pflag.FlagSet, manual string) string {
+	var titles []string
+	groups := map[string]*pflag.FlagSet{}
+	f.VisitAll(func(flag *pflag.Flag) {
+		title := "OPTIONS"
+		if given := flag.Annotations[heading]; given != nil {
+			title = given[0]
+		}
+		if !slices.Contains(titles, title) {
+			titles, groups[title] = append(titles, title), NewFlags("")
+		}
+		groups[title].AddFlag(flag)
+	})
+	text := strings.TrimSpace(manual) + "\n"
+	for _, title := range titles {
+		text += "\n" + title + "\n"
+		for line := range strings.Lines(groups[title].FlagUsagesWrapped(helpWidth + 4)) {
+			text += strings.TrimPrefix(line, "    ") // where shorthands would be
+		}
+	}
+	return text + `
+EXIT STATUS
+  0 if all went well, 1 if something failed, 2 for a mistake in the command line or in a file
+  that it names, 130 after Ctrl-C. ` + reference + ` says more.
+`
+}
+
+// reference is the page that has what does not fit a help.
+const reference = "docs/cli-notes.md"
+
+// listing has a line for each flag, for programs: its name, what it takes ("" for a switch),
+// and the words that are offered for it.
+func listing(f *pflag.FlagSet) string {
+	var b strings.Builder
+	f.VisitAll(func(flag *pflag.Flag) {
+		kind := flag.Value.Type()
+		if kind == "bool" {
+			kind = ""
+		}
+		if !flag.Hidden {
+			fmt.Fprintf(&b, "%s\t%s\t%s\n", flag.Name, kind, strings.Join(flag.Annotations[offered], " "))
+		}
+	})
+	return b.String()
+}
+
+// ListFlags is the argument, known to nobody but this program, that has a command list its
+// flags and do nothing.
+const ListFlags = "--list-flags-for-completion"
