@@ -53,7 +53,7 @@ func layersPicture(q Request, layers []stats.LayerTime, mode results.Mode) *figu
 			p.Key = append(p.Key, figure.KeyBox{Label: "roof: " + name, Color: col}, figure.KeyBox{Label: "beyond it", Color: col, Fill: beyond(mode)})
 		}
 	}
-	p.Heading = headingOf(q, "Where the time of a layer goes", shown, false, "~: ")
+	p.Heading = headingOf(q, "Where the time of a layer goes", shown, false, stats.Noisy+": ")
 	p.Subtitle = append(p.Subtitle, "a bar is a part's time at its fastest kernel; filled: what the longer of its FLOPs at the peak and its bytes at the bandwidth takes")
 	return p
 }
