@@ -34,6 +34,7 @@
 //	                          (text, md, csv, json, benchstat) (default [size])
 //	--format FORMAT           FORMAT of pictures: png, svg (default "png")
 //	--out FOLDER              FOLDER for pictures; that of the newest file if not given
+//	--blocks all              all names every block shape in size pictures, with a line for each: all
 //	--table-columns COLUMNS   more COLUMNS of text and md tables: min, p20, p80, n, disturbed,
 //	                          cycles, ipc, l2_misses, l3_misses, dtlb_misses
 //	--readme FILE             write the ladder's table into FILE between its marks
