@@ -56,6 +56,7 @@ func dispatchPanels(q Request, summaries []stats.Summary) *figure.Panels {
 				dispatches.Points = append(dispatches.Points, timePoint(x, s.Dispatch))
 			default:
 				droppedIntercepts++
+				dispatches.Missing = append(dispatches.Missing, x)
 			}
 		}
 		device.Add(times)

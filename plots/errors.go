@@ -72,15 +72,25 @@ func errorSeries(summaries []stats.Summary, all string) (list []figure.Series) {
 		}
 		s.Sort()
 		same := slices.IndexFunc(list, func(o figure.Series) bool {
-			return o.Predicted == s.Predicted && slices.EqualFunc(o.Points, s.Points, alike)
+			return o.Predicted == s.Predicted && (within(o.Points, s.Points) || within(s.Points, o.Points))
 		})
 		if same >= 0 {
+			if within(s.Points, list[same].Points) {
+				s.Points = list[same].Points
+			}
 			s.Label = short(list[same].Label) + ", " + short(s.Label)
 			list = slices.Delete(list, same, same+1)
 		}
 		list = append(list, s)
 	}
 	return list
+}
+
+// within reports whether the points all lie on others.
+func within(points, others []figure.Point) bool {
+	return !slices.ContainsFunc(points, func(a figure.Point) bool {
+		return !slices.ContainsFunc(others, func(b figure.Point) bool { return alike(a, b) })
+	})
 }
 
 // alike reports whether two points are nearly one.

@@ -62,22 +62,19 @@ func headingOf(q Request, title string, summaries []*stats.Summary, best bool, m
 		title += ", " + q.Dtype + " operands"
 	}
 	mode, on := modes(summaries), ", on "
-	switch mode {
-	case string(results.Predicted):
-		on = ", predicted for "
-	case string(results.Measured):
-	default:
+	if mode != string(results.Measured) && mode != "" {
 		title += ", " + mode
+	}
+	if mode == string(results.Predicted) {
+		on = " for "
 	}
 	if device := shared(rows, "device"); device != nil {
 		title += on + device[0]
-	} else if on != ", on " {
-		title += ", predicted"
 	}
 
-	how := append([]string{mode}, shared(rows, "variant", "quant", "activation", "options", "precision", "backend", "plugin",
+	footer := append([]string{mode}, shared(rows, "variant", "quant", "activation", "options", "precision", "backend", "plugin",
 		"method", "isa", "threads", "devices", "mesh", "cache", "pin", "fault", "operands", "dist", "host", "version")...)
-	footer := []string{strings.Join(append(how, days(rows)...), " · "), intervals(summaries)}
+	footer = []string{strings.Join(append(footer, days(rows)...), " · "), intervals(summaries)}
 	var subtitle []string
 	if best {
 		subtitle = append(subtitle, "each kernel with its fastest block shape at each size")
@@ -86,13 +83,9 @@ func headingOf(q Request, title string, summaries []*stats.Summary, best bool, m
 	same := shared(rows, names...)
 	other := slices.DeleteFunc(shared(baseline, names...), func(text string) bool { return slices.Contains(same, text) })
 	if len(other) > 0 {
-		footer[1] += " · " + results.Baseline + ": " + strings.Join(other, ", ")
+		footer[1] = strings.TrimPrefix(footer[1]+" · "+results.Baseline+": "+strings.Join(other, ", "), " · ")
 	}
-	for _, text := range []string{sources(summaries), lowConfidence(summaries, mark)} {
-		if text != "" {
-			footer = append(footer, text)
-		}
-	}
+	footer = append(footer, sources(summaries), lowConfidence(summaries, mark))
 	footer = slices.DeleteFunc(footer, func(line string) bool { return line == "" })
 	return figure.Heading{Kind: string(q.Kind), Name: fileName(q), Title: title, Subtitle: subtitle, Footer: footer}
 }

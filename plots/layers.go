@@ -12,16 +12,13 @@ import (
 	"matladder/stats"
 )
 
-// maxLayers is how many layers one picture shows; more have further pictures.
-const maxLayers = 2
-
 // layerPictures shows where the time of layers goes: a bar's
-// length is a part's time, and the filled part is the roofline minimum.
+// length is a part's time, and the filled part is the roofline minimum. Two fit a picture.
 func layerPictures(q Request, d data) ([]figure.Picture, error) {
 	var list []figure.Picture
 	for _, mode := range results.Modes {
 		of := slices.DeleteFunc(stats.LayersOf(d.asked), func(l stats.LayerTime) bool { return l.Mode != mode || l.Seconds == 0 })
-		for part := range slices.Chunk(of, maxLayers) {
+		for part := range slices.Chunk(of, 2) {
 			p := layersPicture(q, part, mode)
 			if len(list) > 0 {
 				p.Name += fmt.Sprintf("_%d", len(list)+1)

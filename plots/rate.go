@@ -38,33 +38,37 @@ func kernelPictures(q Request, d data) (list []figure.Picture, err error) {
 func rateCharts(q Request, title string, summaries []stats.Summary, split bool) []figure.Picture {
 	return apart(summaries, func(part []stats.Summary) figure.Picture {
 		curves, others, place := curvesOf(part, split), []stats.Summary(nil), xOf(part)
-		shown := sorted(curves)
+		ch := &figure.Chart{Heading: headingOf(q, title, sorted(curves), !split, hollowWords), X: sizeAxis(part), Roofs: roofsOf(part)}
+		ranked := byLast(curves)
 		if split && !q.AllBlocks {
-			curves, others = linesOf(part, curves)
+			curves, others = linesOf(part, curves, ranked)
 		}
-		named := others != nil && !slices.ContainsFunc(curves, func(c *curve) bool { return c.kernel == q.Kernel && !c.single })
-		ch := &figure.Chart{Heading: headingOf(q, title, shown, !split, hollowWords), X: sizeAxis(part)}
-		ch.Roofs = roofsOf(part)
-		looks := slots(curves)
 		if others != nil {
 			ch.Series = append(ch.Series, faint(q.Kernel, others, place))
 		}
+		best := split && !q.AllBlocks && q.Kernel != results.Baseline && !slices.ContainsFunc(curves, func(c *curve) bool { return !c.single })
+		own := slices.DeleteFunc(sorted(curves), func(s *stats.Summary) bool { return s.Kernel != q.Kernel || choiceOf(s).volume() == 0 })
+		looks, shapes := slots(curves), distinct(own, func(s **stats.Summary) string { return choiceOf(*s).name() })
 		for i, label := range labels(curves, q.Kind != Size) {
-			s := looks[i].series(label, curves[i])
-			s.Bold = named && curves[i].kernel == q.Kernel
-			for size, sum := range curves[i].at {
-				addRate(&s, place[size], sum)
-				if at := len(s.Points) - 1; s.Bold && usable(sum) {
-					s.Points[at].Label = choiceOf(sum).name()
+			s, c := looks[i].series(label, curves[i]), curves[i]
+			s.Bold = best && c.kernel == q.Kernel || split && len(ranked) > 1 && c == ranked[0]
+			for size, x := range place {
+				if sum := c.at[size]; sum == nil {
+					s.Missing = append(s.Missing, x)
+				} else if addRate(&s, x, sum); best && s.Bold && usable(sum) && len(shapes) > 1 {
+					s.Points[len(s.Points)-1].Label = choiceOf(sum).name()
 				}
 			}
 			s.Sort()
 			ch.Series = append(ch.Series, s)
 		}
-		if named {
-			ch.Subtitle = append(ch.Subtitle, "the fastest block shape at each size, bm×bk×bn at its mark · faint: other block shapes, named by --blocks all")
-		} else if split {
-			emphasize(ch.Series[len(ch.Series)-len(curves):], curves)
+		if best && len(shapes) > 1 {
+			ch.Subtitle = append(ch.Subtitle, "the fastest block shape at each size, bm×bk×bn at its mark")
+		} else if best && len(shapes) == 1 {
+			ch.Subtitle = append(ch.Subtitle, "at each size: "+shapes[0])
+		}
+		if others != nil {
+			ch.Subtitle = append(ch.Subtitle, "faint: other block shapes, named by --blocks all")
 		}
 		fitRates(ch, part[0].RateOf())
 		return ch
@@ -74,35 +78,37 @@ func rateCharts(q Request, title string, summaries []stats.Summary, split bool) 
 // maxLines is how many block shapes have a line each.
 const maxLines = 6
 
-// linesOf chooses the lines of a kernel's block shapes, and returns them with the rest. A sweep of
-// few shapes has a line for each, if the fastest of each size is on one of them: those
-// at several sizes, and of many the fastest where the sizes end. Otherwise, as where the shapes
-// follow from the size, there is one line, the fastest shape of each size.
-func linesOf(part []stats.Summary, each []*curve) (lines []*curve, others []stats.Summary) {
-	best := stats.Best(part)
-	fixed := slices.DeleteFunc(slices.Clone(each), func(c *curve) bool { return !c.single && len(c.at) < 2 })
-	largest := slices.MaxFunc(best, func(a, b stats.Summary) int { return results.CompareSizes(&a.Record, &b.Record) })
-	last := func(c *curve) float64 {
-		if s := c.at[largest.Size()]; s != nil && usable(s) {
-			return s.Rate.Median
-		}
-		return 0
+// byLast are the curves of a block shape at several sizes, the fastest where sizes end first.
+func byLast(each []*curve) []*curve {
+	last := func(c *curve) *stats.Summary {
+		return slices.MaxFunc(sorted([]*curve{c}), func(a, b *stats.Summary) int { return results.CompareSizes(&a.Record, &b.Record) })
 	}
-	ranked := slices.DeleteFunc(slices.Clone(fixed), func(c *curve) bool { return c.single })
-	slices.SortStableFunc(ranked, func(a, b *curve) int { return cmp.Compare(last(b), last(a)) })
-	fixed = slices.DeleteFunc(fixed, func(c *curve) bool { return slices.Index(ranked, c) >= maxLines })
-	on := func(lines []*curve, s *stats.Summary) bool {
-		return slices.ContainsFunc(lines, func(c *curve) bool {
+	ranked := slices.DeleteFunc(slices.Clone(each), func(c *curve) bool { return c.single || len(c.at) < 2 })
+	slices.SortStableFunc(ranked, func(a, b *curve) int {
+		return cmp.Or(cmp.Compare(last(b).Work(), last(a).Work()), cmp.Compare(last(b).Rate.Median, last(a).Rate.Median))
+	})
+	return ranked
+}
+
+// linesOf chooses the lines of a kernel's block shapes, and returns them with the rest. A sweep of
+// few shapes has a line for each that lasts, the first of ranked, if the fastest of each size is on
+// one of them. Otherwise, as where the shapes follow from the size, there is one line, the
+// fastest shape of each size.
+func linesOf(part []stats.Summary, each, ranked []*curve) (lines []*curve, others []stats.Summary) {
+	ranked = ranked[:min(maxLines, len(ranked))]
+	lines = slices.DeleteFunc(slices.Clone(each), func(c *curve) bool { return !c.single && !slices.Contains(ranked, c) })
+	elsewhere := func(s stats.Summary) bool { // on none of the lines
+		return !slices.ContainsFunc(lines, func(c *curve) bool {
 			o := c.at[s.Size()]
-			return o != nil && o.Kernel == s.Kernel && lineID(&o.Record) == lineID(&s.Record) && choiceOf(o) == choiceOf(s)
+			return o != nil && o.Kernel == s.Kernel && lineID(&o.Record) == lineID(&s.Record) && choiceOf(o) == choiceOf(&s)
 		})
 	}
-	lines = fixed
-	if slices.ContainsFunc(best, func(s stats.Summary) bool { return !on(fixed, &s) }) {
+	best := stats.Best(part)
+	if slices.ContainsFunc(best, elsewhere) {
 		lines = curvesOf(best, false)
 	}
 	for _, s := range part {
-		if !on(lines, &s) {
+		if elsewhere(s) {
 			others = append(others, s)
 		}
 	}
@@ -114,42 +120,21 @@ func faint(kernel string, others []stats.Summary, place map[string]float64) figu
 	f := figure.Series{Label: "other block shapes", Color: figure.Shaded(kernelColor(kernel), -1), Faint: true}
 	sizes, at := grouped(others, sizeOf)
 	for _, size := range sizes {
-		statuses, of := grouped(slices.DeleteFunc(at[size], func(s stats.Summary) bool {
+		failed := slices.DeleteFunc(at[size], func(s stats.Summary) bool {
 			if usable(&s) {
 				f.Points = append(f.Points, pointOf(place[size], s.Rate))
 			}
 			return usable(&s)
-		}), failureOf)
-		for i, status := range statuses {
-			statuses[i] = fmt.Sprintf("%d× %s", len(of[status]), status)
-		}
-		if statuses != nil {
+		})
+		if statuses, of := grouped(failed, failureOf); statuses != nil {
+			for i, status := range statuses {
+				statuses[i] = fmt.Sprintf("%d× %s", len(of[status]), status)
+			}
 			f.Failures = append(f.Failures, figure.Failure{X: place[size], Status: strings.Join(statuses, ", "), Untried: true})
 		}
 	}
 	f.Sort()
 	return f
-}
-
-// emphasize makes the series bold that is fastest where the sizes end.
-func emphasize(series []figure.Series, curves []*curve) {
-	var best *figure.Series
-	var at figure.Point
-	rivals := 0
-	for i := range series {
-		s := &series[i]
-		if len(s.Points) == 0 || curves[i].kernel == results.Baseline || s.Predicted {
-			continue
-		}
-		rivals++
-		last := s.Points[len(s.Points)-1]
-		if best == nil || last.X > at.X || last.X == at.X && last.Y > at.Y {
-			best, at = s, last
-		}
-	}
-	if rivals > 1 {
-		best.Bold = true
-	}
 }
 
 // fitRates makes the y axis go from 0 to a little above the highest interval, points of low

@@ -19,8 +19,8 @@ type Request struct {
 	Kernel string
 	Dtype  string    // of operand a
 	Model  StepModel // of a waterfall; nil for the limits of the device alone
-
-	AllBlocks bool // a line with a name for each block shape, in pictures of one kernel
+	// AllBlocks draws a line with a name for each block shape of one kernel.
+	AllBlocks bool
 }
 
 // A NoRowsError says that nothing in the rows answers a request.

@@ -47,10 +47,8 @@ func rooflineChart(q Request, placed []stats.Summary) *figure.Chart {
 		shown = append(shown, *sum)
 	}
 	ch.Roofs = roofsOf(shown)
-	for i, r := range ch.Roofs {
-		if n := float64(shown[0].Threads); i == 0 && n > 1 && len(ch.Roofs) == 1 && r.Peak > 0 { // what a kernel that is one program runs under
-			ch.Roofs = append(ch.Roofs, figure.Roof{Label: "of one thread", Peak: r.Peak / n, Bandwidth: r.Bandwidth, Other: true})
-		}
+	if n := float64(shown[0].Threads); n > 1 && len(ch.Roofs) == 1 { // what a kernel that is one program runs under
+		ch.Roofs = append(ch.Roofs, figure.Roof{Label: "of one thread", Peak: ch.Roofs[0].Peak / n, Bandwidth: ch.Roofs[0].Bandwidth, Other: true})
 	}
 	fitRoofline(ch, shown[0].RateOf())
 	if counted {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"image/color"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -116,7 +117,7 @@ func (sp scaledProduct) picture(q Request) (*figure.Panels, error) {
 	devices, ways := figure.Powers("devices", ticks), waysToSpread(all)
 	y := figure.Axis{Label: "% of the peak of all devices", Max: 106, Unit: percent}
 	if drawable(sp.whole.Roof()) {
-		y.Label += ", " + peakOf(sp.whole) + " of " + strconv.Itoa(sp.whole.Devices)
+		y.Label += fmt.Sprintf(" (%d: %s)", sp.whole.Devices, peakOf(sp.whole))
 	}
 	p.Rows = [][]figure.Panel{{
 		{Title: "strong: the same product on more devices", X: devices, Y: y},
@@ -130,15 +131,10 @@ func (sp scaledProduct) picture(q Request) (*figure.Panels, error) {
 	return p, nil
 }
 
-// peakOf is the peak of all devices of a point, in as large a unit as it fills.
+// peakOf is the peak of all devices of a point, up to EFLOP/s.
 func peakOf(s *stats.Summary) string {
-	peak, unit := s.Roof(), s.RateOf().PerSecond()
-	for _, u := range []figure.Unit{{Name: "E" + unit, Value: 1e18}, {Name: "P" + unit, Value: 1e15}} {
-		if peak >= u.Value {
-			return u.Format(peak)
-		}
-	}
-	return rateUnit(peak, s.RateOf()).Format(peak)
+	step := max(0, min(3, int(math.Log10(s.Roof()/1e9)/3)))
+	return figure.Unit{Name: "GTPE"[step:step+1] + s.RateOf().PerSecond(), Value: math.Pow(1000, float64(step+3))}.Format(s.Roof())
 }
 
 // fillScaling draws one kind of scaling.

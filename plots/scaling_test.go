@@ -95,7 +95,7 @@ func TestScaling(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("strong / weak: -want +got:\n%s", diff)
 	}
-	if len(p.Rows) != 1 || strong.Mark != 100 || strong.Y.Label != "% of the peak of all devices, 16 TFLOP/s of 16" {
+	if len(p.Rows) != 1 || strong.Mark != 100 || strong.Y.Label != "% of the peak of all devices (16: 16 TFLOP/s)" {
 		t.Errorf("%d rows, a mark at %v, %q", len(p.Rows), strong.Mark, strong.Y.Label)
 	}
 	if s := weak.Series[0]; !strings.HasPrefix(s.Label, "split: ") || !s.Predicted {

@@ -34,13 +34,13 @@ func workPictures(q Request, d data) ([]figure.Picture, error) {
 func workPanels(q Request, told []stats.Summary) *figure.Panels {
 	curves := curvesOf(told, false)
 	looks, place, x := lineLooks(curves), xOf(told), sizeAxis(told)
-	p := &figure.Panels{Heading: headingOf(q, "FLOPs asked for and computed", sorted(curves), true, hollowWords)}
+	p := &figure.Panels{Heading: headingOf(q, "FLOPs needed and computed", sorted(curves), true, hollowWords)}
 	top := 0.0
 	var same [][]figure.Panel // of ways of asking of which as much is computed
 	for _, options := range distinct(told, func(s *stats.Summary) string { return s.Options }) {
 		name := cmp.Or(options, "plain")
 		differ := false
-		useful, computed := figure.Panel{Title: name + ": asked for", X: x}, figure.Panel{Title: name + ": computed", X: x}
+		useful, computed := figure.Panel{Title: name + ": needed", X: x}, figure.Panel{Title: name + ": computed", X: x}
 		for _, c := range curves {
 			if c.any().Options != options {
 				continue
@@ -73,7 +73,7 @@ func workPanels(q Request, told []stats.Summary) *figure.Panels {
 		top = math.Max(top, most)
 	}
 	unit := rateUnit(top, told[0].RateOf())
-	y := figure.Axis{Label: unit.Name, Max: top * 1.1, Unit: unit}
+	y := figure.Axis{Label: unit.Name, Max: top * 1.2, Unit: unit}
 	var ways []way
 	for _, row := range p.Rows {
 		for j := range row {
@@ -86,7 +86,7 @@ func workPanels(q Request, told []stats.Summary) *figure.Panels {
 			ways = adding(ways, way{name: s.Label, label: s.Label})
 		}
 	}
-	p.Subtitle = append(p.Subtitle, "asked for: scores that a row sees · computed: those of whole blocks that the kernel goes through, and what else its programs multiply")
+	p.Subtitle = append(p.Subtitle, "needed: scores that a row sees · computed: those of whole blocks that the kernel goes through, and what else its programs multiply")
 	sayCovered(p, slices.Concat(p.Rows...), ways)
 	return p
 }

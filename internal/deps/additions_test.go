@@ -20,11 +20,11 @@ import (
 	"matladder/results"
 )
 
-// An addition is one more of what the README says how to add: files of its own, which lie
+// An addition is one more of what CONTRIBUTING.md says how to add: files of its own, which lie
 // in testdata/additions, and places in files that there are.
 type addition struct {
 	name    string // of its folder
-	heading string // of the README's list of places
+	heading string // of CONTRIBUTING.md's list of places
 	own     string // the folder that it is; files outside are places
 	most    int    // places that it may take
 	places  []place
@@ -63,7 +63,7 @@ func additions(module string) []addition {
 	}
 }
 
-// TestAdditions adds one of each where the README says and nowhere else: all packages with
+// TestAdditions adds one of each where CONTRIBUTING.md says and nowhere else: all packages with
 // them have no type error; with MATLADDER_TESTS=all they are built, bench measures the kernel,
 // the family and the backend and writes the column, and plot draws the picture.
 func TestAdditions(t *testing.T) {
@@ -72,7 +72,7 @@ func TestAdditions(t *testing.T) {
 		t.Skip("the go command is not installed")
 	}
 	module, dir := modulePath(t, root), t.TempDir()
-	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	page, err := os.ReadFile(filepath.Join(root, "CONTRIBUTING.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,10 +82,10 @@ func TestAdditions(t *testing.T) {
 		if len(files) > a.most {
 			t.Errorf("%s: %d places, %v: at most %d", a.name, len(files), files, a.most)
 		}
-		list := section(t, string(readme), a.heading)
+		list := section(t, string(page), a.heading)
 		for _, file := range files {
 			if !strings.Contains(list, "`"+file+"`") && !strings.Contains(list, "["+file+"]") && !strings.Contains(list, "`"+path.Dir(file)+"`") && !strings.Contains(list, "`"+path.Dir(file)+"/yours.go`") {
-				t.Errorf("%s: the README's %q does not name %s", a.name, a.heading, file)
+				t.Errorf("%s: %q of CONTRIBUTING.md does not name %s", a.name, a.heading, file)
 			}
 		}
 	}
@@ -184,7 +184,7 @@ func section(t *testing.T, document, heading string) string {
 	t.Helper()
 	_, rest, ok := strings.Cut(document, "\n## "+heading+"\n")
 	if !ok {
-		t.Fatalf("the README has no %q", heading)
+		t.Fatalf("CONTRIBUTING.md has no %q", heading)
 	}
 	text, _, _ := strings.Cut(rest, "\n## ")
 	return text

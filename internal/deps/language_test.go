@@ -2,6 +2,8 @@ package deps
 
 import (
 	"fmt"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -61,7 +63,15 @@ var unconverted = []string{
 	"kernels/v4_optblock/README.md",
 	"kernels/v5_quant/README.md",
 	"results/FORMAT.md",
-	"cmd/bench/testdata/help.golden",
+	"cmd/bench/main.go",
+	"cmd/compare/main.go",
+	"cmd/inspect/main.go",
+	"cmd/mesh/main.go",
+	"cmd/peers/main.go",
+	"cmd/plot/doc.go",
+	"cmd/plugin/main.go",
+	"cmd/tune/main.go",
+	"cmd/workshop/main.go",
 }
 
 // phrases are not used in text for readers, with what is written instead. Those of retired are
@@ -121,9 +131,13 @@ func TestLanguage(t *testing.T) {
 	var summary strings.Builder
 	for _, page := range pages {
 		t.Run(page, func(t *testing.T) {
-			source, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(page)))
+			file := filepath.Join(root, filepath.FromSlash(page))
+			source, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if strings.HasSuffix(page, ".go") {
+				source = []byte(manual(t, file))
 			}
 			wrong, size := violations(page, string(source), reference[page])
 			state := "ok"
@@ -153,7 +167,7 @@ func readersPages(t *testing.T, root string) []string {
 	t.Helper()
 	var pages []string
 	for _, pattern := range []string{"README.md", "CONTRIBUTING.md", "docs/*.md", "docs/*/*.md", "workshop/*.md", "kernels/*/README.md", "results/FORMAT.md",
-		"cmd/*/testdata/*help*.golden", "cmd/internal/*/testdata/*help*.golden"} {
+		"cmd/*/*.go"} {
 		found, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
 		if err != nil {
 			t.Fatal(err)
@@ -163,12 +177,36 @@ func readersPages(t *testing.T, root string) []string {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if page := filepath.ToSlash(rel); !strings.HasPrefix(page, "docs/notebook/") {
-				pages = append(pages, page)
+			page := filepath.ToSlash(rel)
+			if strings.HasPrefix(page, "docs/notebook/") || strings.HasSuffix(page, ".go") && manual(t, file) == "" {
+				continue
 			}
+			pages = append(pages, page)
 		}
 	}
 	return pages
+}
+
+// manual is the package comment of a file, each line at its place: of a command it is its
+// manual. It is empty where the file has none.
+func manual(t *testing.T, file string) string {
+	t.Helper()
+	if strings.HasSuffix(file, "_test.go") {
+		return ""
+	}
+	files := token.NewFileSet()
+	f, err := parser.ParseFile(files, file, nil, parser.ParseComments|parser.PackageClauseOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Doc == nil || f.Name.Name != "main" {
+		return ""
+	}
+	text := strings.Repeat("\n", files.Position(f.Doc.Pos()).Line-1)
+	for _, line := range f.Doc.List {
+		text += strings.TrimPrefix(strings.TrimPrefix(line.Text, "//"), " ") + "\n"
+	}
+	return text
 }
 
 // referencePages are those that docs/README.md lists under Reference or Notebook.
@@ -209,7 +247,7 @@ func violations(page, source string, reference bool) (wrong []string, size int) 
 		wrong = append(wrong, fmt.Sprintf("%s:1: %d words, at most %d outside Reference and Notebook of docs/README.md", page, size, most))
 	}
 	blocks := blocksOf(source)
-	if strings.HasSuffix(page, ".golden") {
+	if strings.HasSuffix(page, ".go") {
 		blocks = helpBlocks(source)
 	}
 	for _, b := range blocks {
@@ -354,28 +392,42 @@ func blocksOf(source string) []block {
 	return blocks
 }
 
-var optionOf = regexp.MustCompile(`^\s+(-\S.*?)\s{2,}(\S.*)$`)
+var (
+	optionOf = regexp.MustCompile(`^\t(-\S.*?|\S+)\s{2,}(\S.*)$`)
+	setIn    = regexp.MustCompile(`^\t[A-Z0-9]`)
+)
 
-// helpBlocks cuts what --help prints: what each option does is a block, and so are other lines
-// that begin at the left, with those that follow. What is set in is an example, and is left out.
+// helpBlocks cuts the manual of a command, which its --help prints too: what each option does
+// is a block, and so are paragraphs, those that are set in too where they begin with a capital.
+// What else is set in is an example, and is left out.
 func helpBlocks(source string) []block {
 	var blocks []block
-	join := false
+	const none, option, sentence, paragraph = 0, 1, 2, 3
+	within := none // what the line before belongs to
 	for i, line := range strings.Split(source, "\n") {
 		m := optionOf.FindStringSubmatch(line)
+		text := strings.TrimSpace(line)
+		further, now := false, none
 		switch {
+		case text == "":
+		case within == option && strings.HasPrefix(line, "\t          "):
+			further, now = true, option
 		case m != nil:
-			blocks = append(blocks, block{text: m[2], line: i + 1})
-			join = true
-		case strings.TrimSpace(line) == "":
-			join = false
-		case join && (strings.HasPrefix(line, "          ") || !strings.HasPrefix(line, " ")):
-			blocks[len(blocks)-1].text += "\n" + strings.TrimSpace(line)
-		case !strings.HasPrefix(line, " "):
-			blocks = append(blocks, block{text: line, line: i + 1})
-			join = true
+			text, now = m[2], option
+		case line[0] == '\t':
+			further = within == sentence && line[1] != ' '
+			if further || setIn.MatchString(line) {
+				now = sentence
+			}
+		case line[0] == '#':
+			blocks = append(blocks, block{text: strings.TrimLeft(text, "# "), line: i + 1})
 		default:
-			join = false
+			further, now = within == paragraph, paragraph
+		}
+		if within = now; further {
+			blocks[len(blocks)-1].text += "\n" + text
+		} else if now != none {
+			blocks = append(blocks, block{text: text, line: i + 1})
 		}
 	}
 	for i := range blocks {
@@ -549,9 +601,9 @@ func TestLanguage_Violations(t *testing.T) {
 		t.Error(have)
 	}
 
-	help := "Usage: run\n\n      --sizes S    sizes, as names (" + strings.Repeat("name, ", 30) + "name), anew\n                   or again\n\nLong " + long + "\n\n  example " + long + "\n"
-	have, _ = violations("cmd/run/testdata/help.golden", help, false)
-	if len(have) != 2 || !strings.HasPrefix(have[0], "cmd/run/testdata/help.golden:3: \"anew\"") || !strings.Contains(have[1], ":6: 27 words") {
+	help := "Run runs anew\nand ends.\n\n# Flags\n\n\t--sizes S    sizes, as names (" + strings.Repeat("name, ", 30) + "name), anew\n\t             or again\n\n\tLong " + long + "\n\tends.\n\n\t  $ example " + long + "\n"
+	have, _ = violations("cmd/run/doc.go", help, false)
+	if len(have) != 3 || !strings.HasPrefix(have[0], "cmd/run/doc.go:1: \"anew\"") || !strings.HasPrefix(have[1], "cmd/run/doc.go:6: \"anew\"") || !strings.Contains(have[2], ":9: 28 words") {
 		t.Error(strings.Join(have, "\n"))
 	}
 }

@@ -65,7 +65,7 @@ func words(t *testing.T, root string) map[string][]string {
 	return places
 }
 
-// TestPlaces holds what the README says of how many places know a kernel, a backend, a
+// TestPlaces holds what CONTRIBUTING.md says of how many places know a kernel, a backend, a
 // kind of picture and a column, for each that there is. What is listed here beside them
 // needs the one that it names, and no other: lessons, other programs' figures.
 func TestPlaces(t *testing.T) {

@@ -14,10 +14,10 @@ import (
 // and docs, with what is written instead. Each begins with letters that are always the same:
 // those are found fast.
 var retired = []struct{ old, say string }{
-	{`package (analyze|chips|own|peer|madeup)\b`, "the package's name in the layout of README.md"},
-	{`backend/(own|peer|aot|pjrt|builtin|stage)\b`, "the folder's place in the layout of README.md"},
-	{`kernels/blocking\b`, "the folder's place in the layout of README.md"},
-	{`internal/(pallasref|jaxcheck|gpubars|trust|faulttest|fakegpu|madeup|cc)\b`, "the folder's place in the layout of README.md"},
+	{`package (analyze|chips|own|peer|madeup)\b`, "the package's name in the layout of docs/architecture.md"},
+	{`backend/(own|peer|aot|pjrt|builtin|stage)\b`, "the folder's place in the layout of docs/architecture.md"},
+	{`kernels/blocking\b`, "the folder's place in the layout of docs/architecture.md"},
+	{`internal/(pallasref|jaxcheck|gpubars|trust|faulttest|fakegpu|madeup|cc)\b`, "the folder's place in the layout of docs/architecture.md"},
 	{`PUs? that (is|are|was|were) not there`, "predicted for a TPU; a simulated GPU"},
 	{`chips? that (is|are|was|were) not there`, "predicted for a TPU; a simulated GPU"},
 	{` [Bb] that few rows of [Aa] meet`, "B, when A has few rows"},
@@ -78,16 +78,16 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestLayout: every folder that the layout of README.md names is there, and every folder of
+// TestLayout: every folder that the layout of docs/architecture.md names is there, and every folder of
 // the root that has packages is named.
 func TestLayout(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
+	page, err := os.ReadFile("../../docs/architecture.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, layout, found := strings.Cut(string(readme), "\n## Layout\n")
+	_, layout, found := strings.Cut(string(page), "\n## Layout\n")
 	if !found {
-		t.Fatal("README.md has no layout")
+		t.Fatal("docs/architecture.md has no layout")
 	}
 	layout, _, _ = strings.Cut(layout, "\n## ")
 	named := map[string]bool{}

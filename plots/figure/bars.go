@@ -149,11 +149,11 @@ func (b *Bars) drawPanel(c draw.Canvas, f frame, p BarPanel) {
 	step := f.X(1) - f.X(0)
 	wide := step * vg.Length(width)
 	group, base := wide*vg.Length(slots)/2, f.box.Min.Y
-	if slots == 1 {
-		group = step / 2 // a line right across
-	}
 	if f.y.Scale == Log {
 		base = f.Y(1)
+	}
+	if b.Alone {
+		group = step / 2 // a line right across
 	}
 	room := p.widestLabel()+2 <= wide
 	var written []func()

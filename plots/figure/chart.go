@@ -96,7 +96,7 @@ func (ch *Chart) thin() bool { return ch.X.Scale == Category || ch.Scatter }
 // style is a long-short dash for a measured or published limit, evenly
 // dashed where it is predicted.
 func (r Roof) style() draw.LineStyle {
-	sty := draw.LineStyle{Color: SoftInk, Width: 1.6, Dashes: guideStyle.Dashes}
+	sty := draw.LineStyle{Color: SoftInk, Width: 1.6, Dashes: markStyle.Dashes}
 	if r.Predicted {
 		sty.Dashes = dashed
 	}

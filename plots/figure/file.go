@@ -32,6 +32,9 @@ const (
 // Formats lists the formats that exist.
 var Formats = []Format{PNG, SVG}
 
+// darkStyle turns light and dark round on a dark page and leaves the hues.
+const darkStyle = "<style>@media screen and (prefers-color-scheme:dark){svg{filter:invert(.93) hue-rotate(180deg)}}</style>\n"
+
 // Write draws p in the given format to w.
 func Write(w io.Writer, p Picture, f Format) error {
 	switch f {
@@ -50,6 +53,7 @@ func Write(w io.Writer, p Picture, f Format) error {
 		// gonum names its own font only; viewers without it would fall back to
 		// a serif face of other widths.
 		svg := strings.ReplaceAll(text.String(), "font-family:Liberation Sans;", "font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")
+		svg = strings.Replace(svg, "<g ", darkStyle+"<g ", 1)
 		_, err := io.WriteString(w, svg)
 		return err
 	}

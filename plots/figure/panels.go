@@ -1,6 +1,8 @@
 package figure
 
 import (
+	"slices"
+
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -30,12 +32,8 @@ const (
 	titleIndent = 3 * vg.Length(1)
 )
 
-// guideStyle is the look of lines that values are compared with: guides and marks of Panels.
-// markStyle is the thinner look of marks across Bars and Rows.
-var (
-	guideStyle = draw.LineStyle{Color: SoftInk, Width: 1.4, Dashes: []vg.Length{12, 3, 2, 3}}
-	markStyle  = draw.LineStyle{Color: SoftInk, Width: 1.2, Dashes: guideStyle.Dashes}
-)
+// markStyle is the look of lines that values are compared with.
+var markStyle = draw.LineStyle{Color: SoftInk, Width: 1.3, Dashes: []vg.Length{12, 3, 2, 3}}
 
 // Add adds a series with its points in order; one without any is left out.
 func (p *Panel) Add(s Series) {
@@ -47,20 +45,15 @@ func (p *Panel) Add(s Series) {
 func (p *Panels) key() key {
 	var lines, behind key
 	named := map[string]bool{}
-	add := func(k *key, e keyEntry) {
-		if !named[e.text] {
-			named[e.text] = true
-			*k = append(*k, e)
+	for _, panel := range slices.Concat(p.Rows...) {
+		for _, s := range panel.Series {
+			if !named[s.Label] {
+				named[s.Label] = true
+				lines = append(lines, s.entry())
+			}
 		}
-	}
-	for _, row := range p.Rows {
-		for _, panel := range row {
-			for _, s := range panel.Series {
-				add(&lines, s.entry())
-			}
-			if panel.Band[1] > 0 {
-				add(&behind, keyEntry{panel.Words, SoftInk, boxSign(gridLine, Solid)})
-			}
+		if panel.Band[1] > 0 && behind == nil {
+			behind = key{{panel.Words, SoftInk, boxSign(gridLine, Solid)}}
 		}
 	}
 	return append(lines, behind...)
@@ -77,16 +70,6 @@ func (p *Panels) titleStyle(width vg.Length) text.Style {
 		}
 	}
 	return sty
-}
-
-// Columns is how many panels have room side by side for their titles.
-func Columns(titles []string) int {
-	const yLabels = 60 // left of the first
-	widest := vg.Length(0)
-	for _, title := range titles {
-		widest = max(widest, bold(tickStyle).Width(title)+titleIndent)
-	}
-	return max(1, int((pageWidth-2*margin-yLabels+panelGap)/(widest+panelGap)))
 }
 
 func (p *Panels) lay(c draw.Canvas, page vg.Rectangle, head vg.Length) (vg.Length, func()) {
@@ -142,7 +125,7 @@ func (p *Panel) draw(c draw.Canvas, f frame) {
 		fill(c, box(f.box.Min.X+1, lo, f.box.Max.X, max(hi, lo+2)), gridLine)
 	}
 	if p.Mark > f.y.Min && p.Mark <= f.y.Max {
-		c.StrokeLine2(guideStyle, f.box.Min.X, f.Y(p.Mark), f.box.Max.X, f.Y(p.Mark))
+		c.StrokeLine2(markStyle, f.box.Min.X, f.Y(p.Mark), f.box.Max.X, f.Y(p.Mark))
 	}
 	sty, at := style(smallSize, SoftInk, text.XCenter, text.YCenter), middle(f.box)
 	for _, line := range wrap(p.Note, sty, (f.box.Max.X-f.box.Min.X)*0.8) {

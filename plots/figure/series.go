@@ -20,13 +20,13 @@ type Series struct {
 	Predicted bool
 	Points    []Point // in the order in which they are joined
 	Failures  []Failure
+	Missing   []float64 // where others have points: no line crosses it
 }
 
 // A Point is one value with its interval. Lo = Y = Hi where none is known.
 type Point struct {
 	X, Y, Lo, Hi  float64
 	Label         string // beside the marker; may be empty
-	Apart         bool   // not joined to the points around it
 	LowConfidence bool   // not to be relied on: no axis is made for it, and its mark is hollow
 	Levels        []Level
 }
@@ -51,11 +51,11 @@ func (s *Series) Sort() {
 }
 
 // Stretches splits the points where the line between two of them would cross
-// a failure, and sets points apart that join nothing.
+// a failure or a missing point, and sets faint ones apart.
 func (s *Series) Stretches() [][]Point {
 	var list [][]Point
 	for i, pt := range s.Points {
-		if i > 0 && !s.Faint && !pt.Apart && !s.Points[i-1].Apart && !s.failedBetween(s.Points[i-1].X, pt.X) {
+		if i > 0 && !s.Faint && !s.failedBetween(s.Points[i-1].X, pt.X) {
 			list[len(list)-1] = append(list[len(list)-1], pt)
 			continue
 		}
@@ -65,7 +65,8 @@ func (s *Series) Stretches() [][]Point {
 }
 
 func (s *Series) failedBetween(from, to float64) bool {
-	return slices.ContainsFunc(s.Failures, func(f Failure) bool { return f.X > from && f.X < to })
+	between := func(x float64) bool { return x > from && x < to }
+	return slices.ContainsFunc(s.Missing, between) || slices.ContainsFunc(s.Failures, func(f Failure) bool { return between(f.X) })
 }
 
 // drawAll draws the bands of all series below the lines of all. Lines that are thin only

@@ -5,8 +5,8 @@
 // It reads README.md, CONTRIBUTING.md, docs, the lessons of the workshop, the READMEs of
 // kernels and every other page that one of these links to. Its navigation is docs/README.md:
 // each level-two heading is a section, each item of a list that begins with a link is a page.
-// A page for each command is made of its package comment and its --help. The site needs no
-// server and no network: links are relative, and search is a file.
+// A page for each command is made of its package comment. The site needs no server and no
+// network: links are relative, and search is a file.
 //
 //	go run -C tools/site .            out/site/index.html
 //	go run -C tools/site . --serve    the same, at http://127.0.0.1:8080
@@ -25,6 +25,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -65,10 +66,13 @@ func run(ctx context.Context, args []string) error {
 	flags.StringVar(&o.addr, "addr", "127.0.0.1:8080", "serve at `address`")
 	flags.BoolVar(&o.check, "check", false, "check links and write nothing")
 	flags.BoolVar(&o.serve, "serve", false, "serve the site until Ctrl-C")
-	if err := flags.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return err
-		}
+	flags.SetOutput(io.Discard) // a mistake is one line
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		fmt.Println("go run -C tools/site . [flags]: the documentation as a static site")
+		flags.SetOutput(os.Stdout)
+		flags.PrintDefaults()
+		return err
+	} else if err != nil {
 		return usageError{err}
 	}
 	switch {

@@ -43,10 +43,17 @@ func (s *site) read(p *page) error {
 	return nil
 }
 
-// framed puts each table into a frame that scrolls where a screen is narrower than it.
+// framed puts each table into a frame that scrolls where a screen is narrower than it, and a
+// name over GitHub's notes (> [!NOTE]).
 func framed(body string) string {
+	body = note.ReplaceAllStringFunc(body, func(s string) string {
+		name := note.FindStringSubmatch(s)[1]
+		return `<blockquote class="note"><p><strong>` + name[:1] + strings.ToLower(name[1:]) + "</strong><br>"
+	})
 	return strings.NewReplacer("<table>", `<div class="table"><table>`, "</table>", "</table></div>").Replace(body)
 }
+
+var note = regexp.MustCompile(`<blockquote>\s*<p>\[!([A-Z]+)\]\s*`)
 
 // headings gives each heading the anchor that GitHub gives it, and the page its title and contents.
 func (s *site) headings(p *page, doc ast.Node, source []byte) {

@@ -76,8 +76,8 @@ func newSite(repo fs.FS, root, base string) *site {
 var patterns = []string{"README.md", "CONTRIBUTING.md", "docs/*.md", "docs/*/*.md", "docs/*/*/*.md",
 	"workshop/*.md", "kernels/*/README.md", "kernels/*/*/README.md", "results/FORMAT.md"}
 
-// build makes all pages and checks their links. Without whole it leaves out what takes the
-// commands themselves: their --help and the live pieces.
+// build makes all pages and checks their links. Without whole it leaves out the live pieces,
+// which take the commands themselves.
 func (s *site) build(ctx context.Context, whole bool) error {
 	for _, p := range patterns {
 		names, err := fs.Glob(s.repo, p)
@@ -100,11 +100,10 @@ func (s *site) build(ctx context.Context, whole bool) error {
 		}
 	}
 	if whole {
-		made, err := s.runCommands(ctx)
+		made, err := s.makeLive(ctx)
 		if err != nil {
 			return err
 		}
-		s.addHelp(made)
 		s.addLive(made)
 	}
 	s.readIndex()
@@ -152,6 +151,8 @@ func relative(from, to string) string {
 // view is what the template shows.
 type view struct {
 	Title, Source string
+	Base          string // of the repository on its hosting, or ""
+	About         string // how the text begins
 	Root          string // from the page to the site's root
 	Front, Wide   bool
 	Body          template.HTML
@@ -197,8 +198,13 @@ func (s *site) render() error {
 }
 
 func (s *site) view(p *page) view {
-	v := view{Title: p.title, Source: p.source, Root: relative(p.output, "."), Front: p.output == "index.html",
+	v := view{Title: p.title, Source: p.source, Base: s.base, Root: relative(p.output, "."), Front: p.output == "index.html",
 		Wide: p.wide, Body: p.body, Contents: p.contents}
+	if len(p.sections) > 0 {
+		if v.About = p.sections[0].text; len(v.About) > 160 {
+			v.About = v.About[:strings.LastIndex(v.About[:160], " ")+1] + "…"
+		}
+	}
 	if v.Root == "." {
 		v.Root = ""
 	} else {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path"
 	"regexp"
@@ -127,6 +128,8 @@ func TestBuild_Base(t *testing.T) {
 	s := buildSmall(t, nil, "https://example.com/blob/main/")
 	if text := string(s.files["kernels/v1/index.html"]); !strings.Contains(text, `href="https://example.com/blob/main/kernels/v1/kernel.go#L2"`) {
 		t.Error(text)
+	} else if !strings.Contains(text, `href="https://example.com/blob/main/kernels/v1/README.md"`) {
+		t.Error("a page does not name its source")
 	}
 	if _, ok := s.files["source/kernels/v1/kernel.go.html"]; ok {
 		t.Error("a page is made of a source file all the same")
@@ -168,6 +171,26 @@ func TestNavigation(t *testing.T) {
 	}
 }
 
+// TestMarkup: tables scroll in a frame, notes have their name, commands a button, and HTML is kept.
+func TestMarkup(t *testing.T) {
+	page := "# T\n\n> [!WARNING]\n> Hot.\n\n| a |\n| --- |\n| 1 |\n\n```\ngo run ./cmd/x\n```\n\n```text\na < b\n```\n\n<details><summary>Why?</summary>\n\nSo.\n</details>\n"
+	text := string(buildSmall(t, map[string]string{"docs/page.md": page, "README.md": "# R\n"}, "").files["docs/page.html"])
+	for _, want := range []string{`<blockquote class="note"><p><strong>Warning</strong><br>Hot.`, `<div class="table"><table>`, `<pre class="run"><code>go run ./cmd/x`, "<pre><code>a &lt; b</code></pre>", "<details><summary>Why?</summary>\n<p>So.</p>\n</details>"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("missing %s in\n%s", want, text)
+		}
+	}
+}
+
+// TestRun_Usage: a mistake in the command line is said before anything is read.
+func TestRun_Usage(t *testing.T) {
+	for _, args := range [][]string{{"more"}, {"--check", "--serve"}, {"--unknown"}} {
+		if _, ok := errors.AsType[usageError](run(t.Context(), args)); !ok {
+			t.Errorf("%q is no mistake", args)
+		}
+	}
+}
+
 // TestSlug holds anchors to those that GitHub makes.
 func TestSlug(t *testing.T) {
 	for words, want := range map[string]string{
@@ -182,14 +205,21 @@ func TestSlug(t *testing.T) {
 	}
 }
 
-// TestHelp: options become terms, their further lines belong to them, and all other lines are kept.
-func TestHelp(t *testing.T) {
-	const help = "Usage: run [flags]\n\nWhat to measure:\n  -k, --kernel N   kernels, by\n                   number\n      --sizes S    sizes <all>\n\nExamples:\n  run --kernel 1\n"
-	const want = "<pre><code>Usage: run [flags]</code></pre>\n<h3>What to measure</h3>\n<dl class=\"options\">\n" +
-		"<dt><code>-k, --kernel N</code></dt><dd>kernels, by number</dd>\n<dt><code>--sizes S</code></dt><dd>sizes &lt;all&gt;</dd>\n</dl>\n" +
-		"<h3>Examples</h3>\n<pre><code>  run --kernel 1</code></pre>\n"
-	if have := helpHTML(help); have != want {
+// TestManual: options become terms, their further lines belong to them, sentences become
+// paragraphs, and commands stay as they are.
+func TestManual(t *testing.T) {
+	const text = "-k, --kernel N   kernels, by\n                 number\n--sizes S        sizes <all>\nA file may hold\nboth.\n\nTwo of them:\n\n  $ run --kernel 1\n  a    b\n\n  $ run\n"
+	const want = "<dl class=\"options\">\n<dt><code>-k, --kernel N</code></dt><dd>kernels, by number</dd>\n<dt><code>--sizes S</code></dt><dd>sizes &lt;all&gt;</dd>\n</dl>\n" +
+		"<p>A file may hold both.</p>\n<p>Two of them:</p>\n"
+	have, code, _ := strings.Cut(manualHTML(text), "<pre class=\"run\">")
+	if have != want {
 		t.Errorf("have\n%s\nwant\n%s", have, want)
+	}
+	if code = regexp.MustCompile(`<[^>]*>`).ReplaceAllString(code, ""); strings.TrimSpace(code) != "$ run --kernel 1\na    b\n\n$ run" {
+		t.Errorf("code is %q", code)
+	}
+	if have, want := manualHTML("go run ./cmd/x [flags]\nx [flags]\n"), "go run ./cmd/x [flags]\nx [flags]"; !strings.Contains(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(have, ""), want) || strings.Count(have, "<pre") != 1 {
+		t.Errorf("%q", have)
 	}
 }
 

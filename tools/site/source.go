@@ -34,26 +34,35 @@ func (codeRenderer) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 		if fenced, ok := n.(*gast.FencedCodeBlock); ok {
 			language = string(fenced.Language(source))
 		}
-		text := string(n.Lines().Value(source))
-		if language == "" && shell.MatchString(text) {
-			language = "sh"
-		}
-		fmt.Fprintf(w, "<pre%s><code>%s</code></pre>\n", runnable(language), colour(language, text))
+		w.WriteString(codeHTML(language, string(n.Lines().Value(source))))
 		return gast.WalkSkipChildren, nil
 	}
 	r.Register(gast.KindFencedCodeBlock, show)
 	r.Register(gast.KindCodeBlock, show)
 }
 
-// shell finds code that begins with a command, in blocks that name no language.
-var shell = regexp.MustCompile(`^\s*(go (run|test|get|install|doc|build|mod|tool)|git|cd|scripts/|matladder|pip|python3?|apt-get|curl|export|[A-Z_]+=\S+ (go|python)) ?`)
+// shell finds code that begins with a command, in blocks that name no language, and session
+// that which begins with a prompt.
+var (
+	shell   = regexp.MustCompile(`^\s*(go (run|test|get|install|doc|build|mod|tool)|git|cd|scripts/|matladder|pip|python3?|apt-get|curl|export|[A-Z_]+=\S+ (go|python)) ?`)
+	session = regexp.MustCompile(`^\s*\$ `)
+)
 
-// runnable marks blocks of commands, which have a button to copy them.
-func runnable(language string) string {
-	if language == "sh" || language == "bash" || language == "shell" {
-		return ` class="run"`
+// codeHTML is a block of code: commands are marked, as they have a button to copy them.
+func codeHTML(language, text string) string {
+	text = strings.TrimRight(text, "\n")
+	switch {
+	case (language == "" || language == "text") && session.MatchString(text):
+		language = "console"
+	case language == "" && shell.MatchString(text):
+		language = "sh"
 	}
-	return ""
+	class := ""
+	switch language {
+	case "sh", "bash", "shell", "console":
+		class = ` class="run"`
+	}
+	return fmt.Sprintf("<pre%s><code>%s</code></pre>\n", class, colour(language, text))
 }
 
 var formatter = chtml.New(chtml.WithClasses(true), chtml.PreventSurroundingPre(true))
@@ -134,7 +143,7 @@ func (s *site) addFolder(at string) *page {
 	var body strings.Builder
 	fmt.Fprintf(&body, "<h1 class=\"path\">%s</h1>\n", html.EscapeString(at))
 	if text, _ := s.packageDoc(at); text != "" {
-		body.WriteString(docHTML(text, 2))
+		body.WriteString(docHTML(text, func(code string) string { return codeHTML("", code) }))
 	}
 	entries, _ := fs.ReadDir(s.repo, at)
 	body.WriteString("<h2>Files</h2>\n<ul class=\"files\">\n")
@@ -179,22 +188,14 @@ func (s *site) packageDoc(dir string) (text string, command bool) {
 	return text, command
 }
 
-// docHTML is a Go comment as HTML, its headings at a level.
-func docHTML(text string, level int) string {
+// docHTML is a Go comment as HTML, with what is set in as a function makes it.
+func docHTML(text string, setIn func(string) string) string {
 	var p comment.Parser
-	printer := comment.Printer{HeadingLevel: level,
+	printer := comment.Printer{HeadingLevel: 2,
 		HeadingID:  func(h *comment.Heading) string { return slug(textOf(h.Text)) },
 		DocLinkURL: func(*comment.DocLink) string { return "" }}
 	body := preOf.ReplaceAllStringFunc(string(printer.HTML(p.Parse(text))), func(pre string) string {
-		code := html.UnescapeString(preOf.FindStringSubmatch(pre)[1])
-		if first, _, _ := strings.Cut(code, "\n"); optionLine.MatchString("  " + first) {
-			return helpHTML("  " + strings.ReplaceAll(strings.TrimRight(code, "\n"), "\n", "\n  "))
-		}
-		language := ""
-		if shell.MatchString(code) {
-			language = "sh"
-		}
-		return fmt.Sprintf("<pre%s><code>%s</code></pre>", runnable(language), colour(language, code))
+		return setIn(html.UnescapeString(preOf.FindStringSubmatch(pre)[1]))
 	})
 	var out strings.Builder
 	at := 0

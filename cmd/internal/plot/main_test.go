@@ -134,6 +134,20 @@ func TestRun_Peaks(t *testing.T) {
 	}
 }
 
+// TestRun_Blocks: a size picture is of the fastest shapes, and with --blocks all of every one.
+func TestRun_Blocks(t *testing.T) {
+	workplace(t)
+	for flag, want := range map[string]bool{"": true, " --blocks=all": false} {
+		code, stdout, stderr := plot(strings.Fields("--input=tpu/20261121-080000.csv --analyze=4 --dtype=bfloat16 --format=svg" + flag)...)
+		if code != cli.OK {
+			t.Fatalf("%q: exit %d: %s", flag, code, stderr)
+		}
+		if got := strings.Contains(read(t, strings.Fields(stdout)[0]), "at each size: 512³"); got != want {
+			t.Errorf("%q: the fastest shape is named: %v", flag, got)
+		}
+	}
+}
+
 // TestRun_Tables: the tables are those of package results, of the rows asked
 // for: every block shape of kernels that were named, else the best of each.
 func TestRun_Tables(t *testing.T) {

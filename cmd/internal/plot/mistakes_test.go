@@ -30,6 +30,7 @@ func TestRun_Errors(t *testing.T) {
 		{"--analyze=", cli.Usage, "--analyze is empty"},
 		{"--dtype=bf16", cli.Usage, `--dtype: unknown dtype "bf16" (known: float32`},
 		{"--kind=pie", cli.Usage, `--as: unknown "pie", known are size, kernels, ladder, roofline`},
+		{"--blocks=some", cli.Usage, `--blocks: unknown "some", known are all`},
 		{"--format=gif", cli.Usage, `--format: unknown "gif", known are png, svg`},
 		{"--table=xml", cli.Usage, `--as: unknown "xml", known are size, kernels`},
 		{"--colour", cli.Usage, "unknown flag: --colour"},

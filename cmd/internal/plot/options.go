@@ -104,10 +104,8 @@ func parse(args []string) (*options, error) {
 	if o.format, err = oneOf("--format", format, figure.Formats); err != nil {
 		return o, err
 	}
-	if o.blocks != "" {
-		if _, err := oneOf("--blocks", o.blocks, []string{"all"}); err != nil {
-			return o, err
-		}
+	if o.blocks != "" && o.blocks != "all" {
+		return o, fmt.Errorf("--blocks: unknown %q, known are all", o.blocks)
 	}
 	if family != "" {
 		if o.family, err = problem.Find(family); err != nil {

@@ -38,9 +38,10 @@ for (const h of document.querySelectorAll("article :is(h2, h3, h4)[id]")) {
 }
 for (const pre of document.querySelectorAll("pre.run")) {
   if (!navigator.clipboard) break;
-  const text = pre.textContent, b = document.createElement("button");
+  const lines = pre.textContent.trimEnd().split("\n"), prompts = lines.filter((l) => l.startsWith("$ "));
+  const text = prompts.length ? prompts.map((l) => l.slice(2)).join("\n") : lines.join("\n"), b = document.createElement("button");
   Object.assign(b, { className: "copy", type: "button", textContent: "Copy" });
-  b.onclick = () => navigator.clipboard.writeText(text.trimEnd()).then(() => { b.textContent = "Copied"; setTimeout(() => { b.textContent = "Copy"; }, 1500); });
+  b.onclick = () => navigator.clipboard.writeText(text).then(() => { b.textContent = "Copied"; setTimeout(() => { b.textContent = "Copy"; }, 1500); });
   pre.append(b);
 }
 function reach() {
