@@ -3,8 +3,10 @@ package model
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
+	"matladder/internal/known"
 	"matladder/machine"
 	"matladder/machine/mesh"
 )
@@ -31,11 +33,7 @@ type part struct {
 
 // Slice is the slice of a pod as libtpu names it: 16x16.
 func (p Placement) Slice() string {
-	sides := make([]string, len(p.Chips))
-	for i, n := range p.Chips {
-		sides[i] = fmt.Sprint(n)
-	}
-	return strings.Join(sides, "x")
+	return strings.Join(known.Names(p.Chips, strconv.Itoa), "x")
 }
 
 // Place finds the slice of a pod of d that a mesh fits, and lays its axes along the

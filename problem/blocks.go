@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"matladder/internal/known"
 	"matladder/tile"
 )
 
@@ -13,22 +14,14 @@ func (f *Family) ParseBlocks(text string) (tile.Blocks, error) {
 	b, err := tile.ParseBlocks(text)
 	names := f.sideNames()
 	if have := strings.Count(strings.ReplaceAll(text, "×", "x"), "x") + 1; err != nil || have != len(names) && !(f.Pieces && have == len(names)+1) {
-		var numbers []string
-		for i := range names {
-			numbers = append(numbers, []string{"512", "1024", "1024"}[i])
-		}
-		return b, fmt.Errorf("blocks %q: want %s, as in %s", text, strings.Join(names, "×"), strings.Join(numbers, "x"))
+		return b, fmt.Errorf("blocks %q: want %s, as in %s", text, strings.Join(names, "×"), joined([]int{512, 1024, 1024}[:len(names)]))
 	}
 	return b, nil
 }
 
 // sideNames are those of the sides of the family's problems.
 func (f *Family) sideNames() []string {
-	var names []string
-	for _, s := range f.Make(f.Sample, Asked{}).Sides() {
-		names = append(names, s.Name)
-	}
-	return names
+	return known.Names(f.Make(f.Sample, Asked{}).Sides(), func(s Side) string { return s.Name })
 }
 
 // BlockForm is the names of the sides of block shapes as they are joined: bm×bk×bn.

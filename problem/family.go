@@ -139,11 +139,7 @@ func (f *Family) ParseSizes(text string) (Sizes, error) {
 func (f *Family) Form() string { return strings.Join(sizeNames(f.Sizes[:f.required()]), "×") }
 
 func sizeNames(sizes []Size) []string {
-	names := make([]string, len(sizes))
-	for i, s := range sizes {
-		names[i] = s.Name
-	}
-	return names
+	return known.Names(sizes, func(s Size) string { return s.Name })
 }
 
 func (f *Family) example() string {

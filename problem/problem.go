@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"matladder/internal/known"
 	"matladder/tile"
 )
 
@@ -178,9 +179,5 @@ func short(sizes ...int) string {
 }
 
 func joined(sizes []int) string {
-	numbers := make([]string, len(sizes))
-	for i, n := range sizes {
-		numbers[i] = strconv.Itoa(n)
-	}
-	return strings.Join(numbers, "x")
+	return strings.Join(known.Names(sizes, strconv.Itoa), "x")
 }

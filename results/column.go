@@ -11,6 +11,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"matladder/internal/known"
 )
 
 // A column ties a name to a field of Record. The options of the csv tag are
@@ -56,13 +58,7 @@ var columns = func() []column {
 }()
 
 // Columns are the column names in the order they are written.
-var Columns = func() []string {
-	var names []string
-	for _, c := range columns {
-		names = append(names, c.name)
-	}
-	return names
-}()
+var Columns = known.Names(columns, func(c column) string { return c.name })
 
 // at is the column's field of r.
 func (c column) at(r *Record) reflect.Value { return reflect.ValueOf(r).Elem().FieldByIndex(c.field) }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"matladder/internal/known"
 	"matladder/problem"
 )
 
@@ -171,22 +172,14 @@ func (r *Record) Sizes() string {
 }
 
 func joinedSizes(list []named) string {
-	var parts []string
-	for _, s := range list {
-		parts = append(parts, strconv.Itoa(s.size))
-	}
-	return strings.Join(parts, "×")
+	return strings.Join(known.Names(list, func(s named) string { return strconv.Itoa(s.size) }), "×")
 }
 
 // SizeNames are the names of the sizes that every problem of the family names, joined by
 // separator: m = k = n.
 func (r *Record) SizeNames(separator string) string {
 	list, _, _ := r.splitSizes()
-	var parts []string
-	for _, s := range list {
-		parts = append(parts, s.name)
-	}
-	return strings.Join(parts, separator)
+	return strings.Join(known.Names(list, func(s named) string { return s.name }), separator)
 }
 
 // Square is the size of a problem that is one of its kind and has all sizes equal, and none

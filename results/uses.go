@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"matladder/internal/known"
 )
 
 // A LayerUse says that a problem is a part of a layer of a model.
@@ -30,11 +32,10 @@ func LayerName(s string) error {
 
 // FormatUses spells uses as column layers has them.
 func FormatUses(uses []LayerUse) string {
-	var list []string
-	for _, u := range uses {
-		list = append(list, fmt.Sprintf("%s/%d of %d/%s/%d", u.Layer, u.Part, u.Parts, u.Name, u.Times))
+	spell := func(u LayerUse) string {
+		return fmt.Sprintf("%s/%d of %d/%s/%d", u.Layer, u.Part, u.Parts, u.Name, u.Times)
 	}
-	return strings.Join(list, useSeparator+" ")
+	return strings.Join(known.Names(uses, spell), useSeparator+" ")
 }
 
 // Uses reads column layers.

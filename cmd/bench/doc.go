@@ -26,24 +26,24 @@
 //
 // # What to measure
 //
-//	--config SWEEP           SWEEP: the path of a .yaml file, or one that comes with bench:
-//	                         attention, attention_peers, dynamic, full, grouped, heldout,
+//	--config SWEEP           SWEEP: the path of a .yaml file, or one that comes with bench
+//	                         (attention, attention_peers, dynamic, full, grouped, heldout,
 //	                         ladder, llm, mlp, norm, norm_peers, peers, quick, rope, rope_fused,
-//	                         scaled, sharded, softmax, subchannel, thin, transformer (default
+//	                         scaled, sharded, softmax, subchannel, thin, transformer) (default
 //	                         "quick")
-//	--family FAMILY          problem FAMILY in place of the sweep's, with --sizes: matmul,
-//	                         softmax, attention, norm, rope, grouped, mlp
+//	--family FAMILY          problem FAMILY in place of the sweep's, with --sizes (matmul,
+//	                         softmax, attention, norm, rope, grouped, mlp)
 //	--kernel KERNELS         KERNELS by number or name, joined by commas; 0 is the baseline
 //	--dtype DTYPES           DTYPES of operand A joined by commas, or operands such as
 //	                         int8:per_channel+token, bfloat16xint4:per_block128:bias+gelu
 //	--sizes SIZES            SIZES joined by commas: squares (512), m×k×n (512x1024x2048), or
 //	                         by name (m=512:k=1024:n=2048)
 //	--blocks BLOCKS          BLOCKS of v4 and v5 joined by commas: bm×bk×bn (512x1024x1024), or all
-//	--precision PRECISIONS   PRECISIONS of float32 products, joined by commas: default, highest
+//	--precision PRECISIONS   PRECISIONS of float32 products, joined by commas (default, highest)
 //	--tuned FILE             table of tuned blocks FILE, or none; this machine's own if not given
 //	--mesh MESH              spread products over the devices of a MESH, such as
 //	                         data=16,model=16: kernel 0 alone, in the ways of the sweep
-//	--with FUNCTION          FUNCTION of yours to measure beside the kernels: FILE:SYMBOL or
+//	--with FUNCTION          FUNCTION of yours to measure with the kernels: FILE:SYMBOL or
 //	                         NAME=FILE:SYMBOL:OPERANDS of a shared library or Python file, or a
 //	                         StableHLO file; may be repeated
 //	--python PYTHON          PYTHON that runs Python files of --with; if not given,
@@ -53,9 +53,9 @@
 // # Where
 //
 //	--backend BACKEND     BACKEND to run on, cpu or with --topology aot if not given; help
-//	                      explains: cpu, xla-cpu, tpu, gpu, aot, aot-gpu
-//	--topology CHIP       CHIP to predict for, or several joined by commas: v4, v5e, v5p, v6e,
-//	                      v7x, a100, a100-40gb, a6000, l4, h100, h100-pcie, h200, b200
+//	                      explains (cpu, xla-cpu, tpu, gpu, aot, aot-gpu)
+//	--topology CHIP       CHIP to predict for, or several joined by commas (v4, v5e, v5p, v6e,
+//	                      v7x, a100, a100-40gb, a6000, l4, h100, h100-pcie, h200, b200)
 //	--param KEY=VALUE     parameter KEY=VALUE of the backend; may be repeated; help lists those
 //	                      of --backend
 //	--predict             predict instead of measuring; --topology implies it
@@ -72,16 +72,16 @@
 //	                     (backend cpu)
 //	--counters           count cycles, instructions, cache and TLB misses of each repetition,
 //	                     where the machine allows it (Linux)
-//	--fault FAULT        damage each output on purpose, to see FAULT reported: zeros, sign,
-//	                     tile, gain, nan
+//	--fault FAULT        damage each output on purpose, to see FAULT reported (zeros, sign,
+//	                     tile, gain, nan)
 //	--probe              measure the machine's peaks and bandwidth again
 //
 // # Results
 //
 //	--out FILE                results FILE; out/<run>.csv if not given
 //	--resume                  resume the sweep of the results file --out; no other flags are needed
-//	--table-columns COLUMNS   more COLUMNS of the table at the end: min, p20, p80, n, disturbed,
-//	                          cycles, ipc, l2_misses, l3_misses, dtlb_misses
+//	--table-columns COLUMNS   more COLUMNS of the table at the end (min, p20, p80, n, disturbed,
+//	                          cycles, ipc, l2_misses, l3_misses, dtlb_misses)
 //	--export FILE             write the table, which plot makes of the results too, to
 //	                          FILE.json, .md or .csv; may be repeated
 //	--trace FILE              write what each thread does in one launch of each kernel to FILE,
@@ -95,6 +95,10 @@
 //
 // # Exit status
 //
-//	0 if all went well, 1 if something failed, 2 for a mistake in the command line or in a file
-//	that it names, 130 after Ctrl-C. docs/cli-notes.md says more.
+//	0    all went well
+//	1    something failed
+//	2    a mistake in the command line, or in a file that it names
+//	130  interrupted
+//
+//	docs/cli-notes.md says more.
 package main

@@ -44,7 +44,7 @@
 //
 // # Verdicts
 //
-//	--as VIEW                  VIEW of the table: text, md, csv (default "text")
+//	--as VIEW                  VIEW of the table (text, md, csv) (default "text")
 //	--band PERCENT             a change of the time up to PERCENT does not matter (default "2%")
 //	--fail-on-slower PERCENT   exit with 1 if a point takes more than PERCENT longer, or is lost
 //
@@ -60,6 +60,10 @@
 //
 // # Exit status
 //
-//	0 if all went well, 1 if something failed, 2 for a mistake in the command line or in a file
-//	that it names, 130 after Ctrl-C. docs/cli-notes.md says more.
+//	0    all went well
+//	1    something failed
+//	2    a mistake in the command line, or in a file that it names
+//	130  interrupted
+//
+//	docs/cli-notes.md says more.
 package main

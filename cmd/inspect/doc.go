@@ -48,8 +48,8 @@
 //
 // # What to show
 //
-//	--as VIEW         VIEW: tile, json, counts, steps, traverse, mosaic, stablehlo, schedule,
-//	                  table, plan, asm, timeline (default "tile")
+//	--as VIEW         VIEW (tile, json, counts, steps, traverse, mosaic, stablehlo, schedule,
+//	                  table, plan, asm, timeline) (default "tile")
 //	--format FORMAT   FORMAT: text, csv; of traverse also json, gif, html; of schedule svg; of
 //	                  timeline json, svg (default "text")
 //	--steps N         show the first N steps; as many as the format allows if not given
@@ -58,9 +58,9 @@
 // # Where
 //
 //	--backend BACKEND     BACKEND to run on, cpu or with --topology aot if not given; help
-//	                      explains: cpu, xla-cpu, tpu, gpu, aot, aot-gpu
-//	--topology CHIP       CHIP to predict for, or several joined by commas: v4, v5e, v5p, v6e,
-//	                      v7x, a100, a100-40gb, a6000, l4, h100, h100-pcie, h200, b200
+//	                      explains (cpu, xla-cpu, tpu, gpu, aot, aot-gpu)
+//	--topology CHIP       CHIP to predict for, or several joined by commas (v4, v5e, v5p, v6e,
+//	                      v7x, a100, a100-40gb, a6000, l4, h100, h100-pcie, h200, b200)
 //	--param KEY=VALUE     parameter KEY=VALUE of the backend; may be repeated; help lists those
 //	                      of --backend
 //	--assume NAME=TRIPS   trips of a loop whose count the data decides, NAME=TRIPS, named as in
@@ -71,6 +71,10 @@
 //
 // # Exit status
 //
-//	0 if all went well, 1 if something failed, 2 for a mistake in the command line or in a file
-//	that it names, 130 after Ctrl-C. docs/cli-notes.md says more.
+//	0    all went well
+//	1    something failed
+//	2    a mistake in the command line, or in a file that it names
+//	130  interrupted
+//
+//	docs/cli-notes.md says more.
 package main

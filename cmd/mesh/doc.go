@@ -19,8 +19,8 @@
 //
 //	--topology SLICE   SLICE of a pod: a chip and its chips along each dimension (v5e:16x16,
 //	                   v5p:8x8x8), or a chip for a whole pod
-//	--layer LAYER      LAYER of a model: llama3-8b, llama3-70b, llama3-405b, mixtral-8x7b,
-//	                   mixtral-8x22b
+//	--layer LAYER      LAYER of a model (llama3-8b, llama3-70b, llama3-405b, mixtral-8x7b,
+//	                   mixtral-8x22b)
 //	--phase PHASE      PHASE: train (forward and backward), prefill (prompts) or decode (one new
 //	                   token of each sequence) (default "prefill")
 //	--tokens N         N tokens that go through the layer together, instead of --sequences
@@ -33,10 +33,14 @@
 //	--mesh MESH   look at one MESH alone, such as data=16,model=16, and at every way to spread
 //	              the layer over it
 //	--top N       show the first N (default 10)
-//	--as VIEW     VIEW: text, csv (default "text")
+//	--as VIEW     VIEW (text, csv) (default "text")
 //
 // # Exit status
 //
-//	0 if all went well, 1 if something failed, 2 for a mistake in the command line or in a file
-//	that it names, 130 after Ctrl-C. docs/cli-notes.md says more.
+//	0    all went well
+//	1    something failed
+//	2    a mistake in the command line, or in a file that it names
+//	130  interrupted
+//
+//	docs/cli-notes.md says more.
 package main

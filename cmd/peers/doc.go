@@ -17,10 +17,10 @@
 //
 // # What to measure
 //
-//	--config SWEEP     SWEEP: the path of a .yaml file, or one that comes with bench: attention,
+//	--config SWEEP     SWEEP: the path of a .yaml file, or one that comes with bench (attention,
 //	                   attention_peers, dynamic, full, grouped, heldout, ladder, llm, mlp, norm,
 //	                   norm_peers, peers, quick, rope, rope_fused, scaled, sharded, softmax,
-//	                   subchannel, thin, transformer (default "peers")
+//	                   subchannel, thin, transformer) (default "peers")
 //	--kernel KERNELS   KERNELS by number or name, joined by commas; 0 is the baseline
 //	--dtype DTYPES     DTYPES of operand A joined by commas, or operands such as
 //	                   int8:per_channel+token, bfloat16xint4:per_block128:bias+gelu
@@ -52,6 +52,10 @@
 //
 // # Exit status
 //
-//	0 if all went well, 1 if something failed, 2 for a mistake in the command line or in a file
-//	that it names, 130 after Ctrl-C. docs/cli-notes.md says more.
+//	0    all went well
+//	1    something failed
+//	2    a mistake in the command line, or in a file that it names
+//	130  interrupted
+//
+//	docs/cli-notes.md says more.
 package main

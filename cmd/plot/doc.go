@@ -32,15 +32,20 @@
 //	                          roofline, blocks, waterfall, dispatch, compare, error, peers,
 //	                          accuracy, scaling, work, layers), or a table on standard output
 //	                          (text, md, csv, json, benchstat) (default [size])
-//	--format FORMAT           FORMAT of pictures: png, svg (default "png")
+//	--format FORMAT           FORMAT of pictures (png, svg) (default "png")
 //	--out FOLDER              FOLDER for pictures; that of the newest file if not given
-//	--table-columns COLUMNS   more COLUMNS of text and md tables: min, p20, p80, n, disturbed,
-//	                          cycles, ipc, l2_misses, l3_misses, dtlb_misses
+//	--blocks all              all names every block shape in size pictures, with a line for each
+//	--table-columns COLUMNS   more COLUMNS of text and md tables (min, p20, p80, n, disturbed,
+//	                          cycles, ipc, l2_misses, l3_misses, dtlb_misses)
 //	--readme FILE             write the ladder's table into FILE between its marks
 //	--html FILE               write a page to explore, which needs no network, to FILE
 //
 // # Exit status
 //
-//	0 if all went well, 1 if something failed, 2 for a mistake in the command line or in a file
-//	that it names, 130 after Ctrl-C. docs/cli-notes.md says more.
+//	0    all went well
+//	1    something failed
+//	2    a mistake in the command line, or in a file that it names
+//	130  interrupted
+//
+//	docs/cli-notes.md says more.
 package main

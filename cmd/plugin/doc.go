@@ -11,8 +11,8 @@
 //
 // # Examples
 //
-//	XLA on this CPU (60 MB), as the baseline of bench; libtpu (200 MB), for predictions of TPUs;
-//	what a Python environment has, where no index can be reached:
+//	XLA on this CPU (60 MB), the baseline of bench; libtpu (200 MB), which predicts TPUs; what a
+//	Python environment has:
 //
 //	  $ go run ./cmd/plugin install cpu
 //	  $ go run ./cmd/plugin install tpu
@@ -32,6 +32,10 @@
 //
 // # Exit status
 //
-//	0 if all went well, 1 if something failed, 2 for a mistake in the command line or in a file
-//	that it names, 130 after Ctrl-C. docs/cli-notes.md says more.
+//	0    all went well
+//	1    something failed
+//	2    a mistake in the command line, or in a file that it names
+//	130  interrupted
+//
+//	docs/cli-notes.md says more.
 package main

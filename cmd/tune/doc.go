@@ -18,12 +18,12 @@
 //
 // # What to tune
 //
-//	--config SWEEP     SWEEP: the path of a .yaml file, or one that comes with bench: attention,
+//	--config SWEEP     SWEEP: the path of a .yaml file, or one that comes with bench (attention,
 //	                   attention_peers, dynamic, full, grouped, heldout, ladder, llm, mlp, norm,
 //	                   norm_peers, peers, quick, rope, rope_fused, scaled, sharded, softmax,
-//	                   subchannel, thin, transformer (default "ladder")
-//	--family FAMILY    problem FAMILY in place of the sweep's, with --sizes: matmul, softmax,
-//	                   attention, norm, rope, grouped, mlp
+//	                   subchannel, thin, transformer) (default "ladder")
+//	--family FAMILY    problem FAMILY in place of the sweep's, with --sizes (matmul, softmax,
+//	                   attention, norm, rope, grouped, mlp)
 //	--kernel KERNELS   KERNELS by number or name, joined by commas; 0 is the baseline
 //	--dtype DTYPES     DTYPES of operand A joined by commas, or operands such as
 //	                   int8:per_channel+token, bfloat16xint4:per_block128:bias+gelu
@@ -34,9 +34,9 @@
 // # Where
 //
 //	--backend BACKEND   BACKEND to run on, cpu or with --topology aot if not given; help
-//	                    explains: cpu, tpu, gpu, aot, aot-gpu
-//	--topology CHIP     CHIP to predict for: v4, v5e, v5p, v6e, v7x, a100, a100-40gb, a6000, l4,
-//	                    h100, h100-pcie, h200, b200
+//	                    explains (cpu, tpu, gpu, aot, aot-gpu)
+//	--topology CHIP     CHIP to predict for (v4, v5e, v5p, v6e, v7x, a100, a100-40gb, a6000, l4,
+//	                    h100, h100-pcie, h200, b200)
 //	--param KEY=VALUE   parameter KEY=VALUE of the backend; may be repeated; help lists those of
 //	                    --backend
 //	--threads THREADS   THREADS of the CPU; 0 for one a core
@@ -44,7 +44,7 @@
 // # How to tune
 //
 //	--time-budget TIME   wall TIME of the whole execution, such as 5m; 0 for no limit
-//	--candidates N       launch N block shapes beside the kernel's own (default 24)
+//	--candidates N       launch N block shapes besides the kernel's own (default 24)
 //
 // # The table
 //
@@ -63,6 +63,10 @@
 //
 // # Exit status
 //
-//	0 if all went well, 1 if something failed, 2 for a mistake in the command line or in a file
-//	that it names, 130 after Ctrl-C. docs/cli-notes.md says more.
+//	0    all went well
+//	1    something failed
+//	2    a mistake in the command line, or in a file that it names
+//	130  interrupted
+//
+//	docs/cli-notes.md says more.
 package main

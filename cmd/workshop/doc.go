@@ -35,6 +35,10 @@
 //
 // # Exit status
 //
-//	0 if all went well, 1 if something failed, 2 for a mistake in the command line or in a file
-//	that it names, 130 after Ctrl-C. docs/cli-notes.md says more.
+//	0    all went well
+//	1    something failed
+//	2    a mistake in the command line, or in a file that it names
+//	130  interrupted
+//
+//	docs/cli-notes.md says more.
 package main

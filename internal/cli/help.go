@@ -30,7 +30,7 @@ func Group(f *pflag.FlagSet, title string) {
 func Known[T ~string](f *pflag.FlagSet, name string, words []T) {
 	Offer(f, name, words)
 	flag := f.Lookup(name)
-	flag.Usage += ": " + strings.Join(flag.Annotations[offered], ", ")
+	flag.Usage += " (" + strings.Join(flag.Annotations[offered], ", ") + ")"
 }
 
 // Offer has shells offer words for a flag.
@@ -71,8 +71,12 @@ func help(f *pflag.FlagSet, manual string) string {
 	}
 	return text + `
 EXIT STATUS
-  0 if all went well, 1 if something failed, 2 for a mistake in the command line or in a file
-  that it names, 130 after Ctrl-C. ` + reference + ` says more.
+  0    all went well
+  1    something failed
+  2    a mistake in the command line, or in a file that it names
+  130  interrupted
+
+  ` + reference + ` says more.
 `
 }
 

@@ -37,7 +37,7 @@ kernels: tile problem kernels/*
 kernels/kernelstest: kernels
 machine: tile internal/yamldoc gopkg.in/yaml.v3
 machine/mesh: internal/known
-model: tile machine machine/mesh
+model: internal/known tile machine machine/mesh
 model/blocking: tile problem machine model
 model/layer: internal/known tile model machine machine/mesh
 model/traverse: tile
@@ -91,7 +91,7 @@ backend/foreign/program: backend backend/foreign internal/files lower/stablehlo 
 stats/twosample: stats/interval gonum.org/v1/gonum/mathext gonum.org/v1/gonum/stat/distuv
 stats/interval: golang.org/x/perf/benchmath
 harness/measure: stats backend backend/seeded machine problem tile internal/deadline internal/counters results
-results: internal/files internal/words problem
+results: internal/files internal/known internal/words problem
 stats: results stats/twosample stats/interval problem golang.org/x/perf/benchfmt golang.org/x/perf/benchunit gonum.org/v1/gonum/stat
 internal/words:
 configs:

@@ -63,15 +63,6 @@ var unconverted = []string{
 	"kernels/v4_optblock/README.md",
 	"kernels/v5_quant/README.md",
 	"results/FORMAT.md",
-	"cmd/bench/main.go",
-	"cmd/compare/main.go",
-	"cmd/inspect/main.go",
-	"cmd/mesh/main.go",
-	"cmd/peers/main.go",
-	"cmd/plot/doc.go",
-	"cmd/plugin/main.go",
-	"cmd/tune/main.go",
-	"cmd/workshop/main.go",
 }
 
 // phrases are not used in text for readers, with what is written instead. Those of retired are

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/known"
 	"matladder/machine/mesh"
 )
 
@@ -74,10 +75,7 @@ func (f Found) parts(p Plan) string {
 	if len(reasons) == 0 {
 		return text + ", and nothing is sent"
 	}
-	var longest []string
-	for _, r := range reasons[:min(3, len(reasons))] {
-		longest = append(longest, fmt.Sprintf("%s for %s", Seconds(r.seconds), r.what))
-	}
+	longest := known.Names(reasons[:min(3, len(reasons))], func(r reason) string { return Seconds(r.seconds) + " for " + r.what })
 	return text + fmt.Sprintf(", and %s are on the wire: %s", Seconds(p.Wire.Seconds), strings.Join(longest, ", "))
 }
 

@@ -14,13 +14,14 @@ import (
 // slice is reused.
 func order(grid []*tile.Axis, seed uint64) iter.Seq[[]int] {
 	var shuffled, inOrder []int
+	var rest []*tile.Axis // those that are in order
 	count := 1
 	for d, a := range grid {
 		if seed != 0 && a.Semantics == tile.Parallel {
 			shuffled = append(shuffled, d)
 			count *= a.Size
 		} else {
-			inOrder = append(inOrder, d)
+			inOrder, rest = append(inOrder, d), append(rest, a)
 		}
 	}
 	random := rand.New(rand.NewPCG(seed, 0))
@@ -31,26 +32,16 @@ func order(grid []*tile.Axis, seed uint64) iter.Seq[[]int] {
 				ids[d] = n % grid[d].Size
 				n /= grid[d].Size
 			}
-			if !rowMajor(grid, inOrder, ids, func() bool { return yield(ids) }) {
-				return
+			for at := range tile.Points(rest) {
+				for i, d := range inOrder {
+					ids[d] = at.IDs()[i]
+				}
+				if !yield(ids) {
+					return
+				}
 			}
 		}
 	}
-}
-
-// rowMajor loops over the axes numbered dims, the last one fastest, and reports
-// whether yield always did.
-func rowMajor(grid []*tile.Axis, dims, ids []int, yield func() bool) bool {
-	if len(dims) == 0 {
-		return yield()
-	}
-	for i := range grid[dims[0]].Size {
-		ids[dims[0]] = i
-		if !rowMajor(grid, dims[1:], ids, yield) {
-			return false
-		}
-	}
-	return true
 }
 
 // continues reports whether the program just before ids in row-major order has

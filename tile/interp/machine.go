@@ -193,11 +193,7 @@ func (m *machine) where() string {
 
 // assignments prints i=0, k=2.
 func assignments(axes []*tile.Axis, ids []int) string {
-	parts := make([]string, len(axes))
-	for i, a := range axes {
-		parts[i] = fmt.Sprintf("%s=%d", a.Name, ids[i])
-	}
-	return strings.Join(parts, ", ")
+	return strings.Trim(tile.PointAt(axes, ids).String(), "()")
 }
 
 // element names element i of v's array: o[3, 5].

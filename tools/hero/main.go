@@ -34,7 +34,7 @@ import (
 func main() { cli.Main("hero", run) }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return cli.End("hero", hero(ctx, args, stdout), "interrupted", stderr)
+	return cli.End("hero", hero(ctx, args, stdout), "interrupted", stdout, stderr)
 }
 
 func hero(ctx context.Context, args []string, stdout io.Writer) error {
@@ -42,7 +42,7 @@ func hero(ctx context.Context, args []string, stdout io.Writer) error {
 	cpu := f.String("cpu", filepath.Join("tools", "hero", "cpu.csv"), "`FILE` of rungs measured on a CPU")
 	tpu := f.String("tpu", filepath.Join("tools", "hero", "v5e.csv"), "`FILE` of rungs predicted for a TPU")
 	out := f.String("out", filepath.Join("docs", "hero.svg"), "`FILE` to write")
-	if err := cli.Parse(f, args); err != nil {
+	if err := cli.Parse(f, args, "usage: hero [flags]"); err != nil {
 		return err
 	}
 	var svg bytes.Buffer

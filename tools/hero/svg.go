@@ -214,7 +214,7 @@ func (p *page) bars(y float64, title string, l ladder, hollow bool) {
 		fmt.Fprintf(&p.body, `<rect class="%s" style="%s" x="%d" y="%g" width="%.1f" height="20"/>`+"\n", p.class(grow, "ease-out"), look, barLeft, row+1, barWidth*min(share, 100)/100)
 		words := fmt.Sprintf("%.0f %%", share)
 		if !l.rungs[i].PercentOfPeak.Holds() {
-			words = "~" + words // of low confidence
+			words = stats.Noisy + words // of low confidence
 		}
 		class := p.shown(from+walkTime, p.total)
 		if share == best {

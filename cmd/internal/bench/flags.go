@@ -67,7 +67,7 @@ func parseFlags(args []string) (*flags, error) {
 	sweepflag.Define(s, "quick", "family", "kernel", "dtype", "sizes", "blocks", "precision")
 	s.StringVar(&f.tuned, "tuned", "", "table of tuned blocks `FILE`, or none; this machine's own if not given")
 	s.String("mesh", "", "spread products over the devices of a `MESH`, such as data=16,model=16: kernel 0 alone, in the ways of the sweep")
-	s.StringArrayVar(&f.with, "with", nil, "`FUNCTION` of yours to measure beside the kernels: FILE:SYMBOL or NAME=FILE:SYMBOL:OPERANDS of a shared library or Python file, or a StableHLO file; may be repeated")
+	s.StringArrayVar(&f.with, "with", nil, "`FUNCTION` of yours to measure with the kernels: FILE:SYMBOL or NAME=FILE:SYMBOL:OPERANDS of a shared library or Python file, or a StableHLO file; may be repeated")
 	s.StringVar(&f.interpreter, "python", "", "`PYTHON` that runs Python files of --with; if not given, "+process.PythonVariable+" of the environment, an active virtual environment's, or python3")
 	cli.Group(s, "WHAT TO MEASURE")
 	f.where = deviceflag.Define(s, 0)

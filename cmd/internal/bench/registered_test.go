@@ -19,7 +19,7 @@ func TestRegistered(t *testing.T) {
 	registrytest.Run(t, func(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "rows.csv")
 		for args, want := range map[string]string{
-			"--help":                           ", aot-gpu, abacus\n",
+			"--help":                           ", aot-gpu, abacus)",
 			"--backend help":                   "abacus   beads on wires\n",
 			"--backend abacus --param help":    "beads      a number from 1 to 100  beads on a wire  10\n",
 			"--backend abacus --param beads=0": "--param beads=0: want a number from 1 to 100\n",

@@ -77,7 +77,7 @@ func parse(args []string) (*options, error) {
 	cli.Known(f, "format", figure.Formats)
 	f.StringVar(&o.out, "out", "", "`FOLDER` for pictures; that of the newest file if not given")
 	f.StringVar(&o.blocks, "blocks", "", "`all` names every block shape in size pictures, with a line for each")
-	cli.Known(f, "blocks", []string{"all"})
+	cli.Offer(f, "blocks", []string{"all"})
 	f.StringVar(&columns, "table-columns", "", "more `COLUMNS` of text and md tables")
 	cli.Known(f, "table-columns", stats.TableColumns)
 	f.StringVar(&o.readme, "readme", "", "write the ladder's table into `FILE` between its marks")

@@ -22,8 +22,8 @@ SYNOPSIS
   matladder plugin ...
 
 EXAMPLES
-  XLA on this CPU (60 MB), as the baseline of bench; libtpu (200 MB), for predictions of TPUs;
-  what a Python environment has, where no index can be reached:
+  XLA on this CPU (60 MB), the baseline of bench; libtpu (200 MB), which predicts TPUs; what a
+  Python environment has:
 
     $ go run ./cmd/plugin install cpu
     $ go run ./cmd/plugin install tpu

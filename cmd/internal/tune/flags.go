@@ -60,7 +60,7 @@ func parseFlags(args []string) (*flags, error) {
 	s.IntVar(&threads, "threads", 0, "`THREADS` of the CPU; 0 for one a core")
 	cli.Group(s, "WHERE")
 	s.DurationVar(&f.budget, "time-budget", 0, "wall `TIME` of the whole execution, such as 5m; 0 for no limit")
-	s.IntVar(&f.most, "candidates", 24, "launch `N` block shapes beside the kernel's own")
+	s.IntVar(&f.most, "candidates", 24, "launch `N` block shapes besides the kernel's own")
 	cli.Group(s, "HOW TO TUNE")
 	s.StringVar(&f.out, "out", "", "`FILE` of the table; configs/tuned/<machine>.yaml if not given")
 	s.BoolVar(&f.list, "list", false, "print the table with what fallbacks cost, and stop")
