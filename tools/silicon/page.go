@@ -11,8 +11,8 @@ import (
 const head = `# Public measurements of real GPUs
 
 Others measured matrix products on GPUs that this project has not met. This page says how these
-figures are used as the vendor's line of a predicted GPU, how far interpolation between them is off,
-and which of them are doubtful.
+figures are used as the vendor's line of a predicted GPU, and how far interpolation between them is off.
+It also lists which of them are doubtful.
 
 The source is aiconfigurator-core %s (PyPI, Apache-2.0): bfloat16 products of PyTorch's linear layer,
 which calls cuBLAS, by three collectors. The table takes vLLM's collector. What state caches and clocks were in, and which
@@ -61,7 +61,7 @@ func page(w io.Writer, gpus []gpu) error {
 	for _, g := range gpus {
 		g.disagreement(w)
 	}
-	fmt.Fprint(w, "\n## Doubtful rows\n\nA row is listed where its rate is above 93 % of the peak that the vendor publishes, or above what the memory passes where the operands do not fit the last-level cache. Clocks fall under load, and random inputs cost power, so a rate near the peak hints at inputs of zeros or at few launches.\n\n")
+	fmt.Fprint(w, "\n## Doubtful rows\n\nA row is listed where its rate is above 93 % of the published peak. It is also listed where the operands do not fit the last-level cache, and the rate is above what the memory allows. Clocks fall under load, and random inputs cost power, so a rate near the peak hints at inputs of zeros or at few launches.\n\n")
 	fmt.Fprint(w, "| GPU | collector | rows | above 93 % of the peak | the highest | above the bandwidth | slower than a larger m by 20 % |\n| --- | --- | ---: | ---: | --- | ---: | ---: |\n")
 	for _, g := range gpus {
 		for _, who := range g.collectors() {
