@@ -70,6 +70,7 @@ type Device struct {
 	Vendor string
 	Kind   string // TPU, GPU or CPU
 	Note   string
+	Arch   string // of a GPU that compilers are told of, as ptxas calls it: sm_90a
 
 	Cores          int // cores inside the device: 2 in a megacore, streaming multiprocessors, CPU cores
 	DevicesPerChip int // devices the chip is exposed as

@@ -87,7 +87,7 @@ backend/foreign: problem
 backend/foreign/library: backend backend/foreign backend/internal/stage backend/worker machine internal/child internal/dynlib internal/childlog problem tile github.com/ebitengine/purego
 backend/registry/builtin: internal/known backend backend/internal/libtpu backend/foreign/library backend/worker backend/registry backend/xla/aot backend/cpu backend/xla/pjrt machine backend/internal/nvml internal/deadline lower/triton plugins tile
 backend/foreign/process: internal/known backend backend/foreign backend/internal/stage machine internal/child internal/childlog problem tile
-backend/foreign/program: backend backend/foreign internal/files lower/stablehlo machine problem
+backend/foreign/program: backend backend/foreign internal/files lower/stablehlo machine problem tile
 stats/twosample: stats/interval gonum.org/v1/gonum/mathext gonum.org/v1/gonum/stat/distuv
 stats/interval: golang.org/x/perf/benchmath
 harness/measure: stats backend backend/seeded machine problem tile internal/deadline internal/counters results

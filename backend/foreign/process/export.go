@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"matladder/backend"
 	"matladder/backend/foreign"
@@ -11,8 +12,10 @@ import (
 	"matladder/problem"
 )
 
-// Export returns what JAX makes of a function of a Python file for a problem and a TPU that this
-// machine need not have: StableHLO as text. What is no function of JAX arrays is ErrUnsupported.
+// Export returns what is made of a function of a Python file for a problem and a device that this
+// machine need not have: of a function of JAX for a TPU StableHLO as text; of a kernel of Triton for a GPU,
+// JSON of its text and of what it is launched with (ttir.ReadLaunch).
+// What is neither is ErrUnsupported.
 func (b *Backend) Export(ctx context.Context, p problem.Problem, on machine.Device) (string, error) {
 	if err := b.Supports(p); err != nil {
 		return "", fmt.Errorf("%w: %w", err, backend.ErrUnsupported)
@@ -27,7 +30,7 @@ func (b *Backend) Export(ctx context.Context, p problem.Problem, on machine.Devi
 	}
 	length, program := "", []byte(nil)
 	if _, err = process.ask(ctx, request, nil, nil); err == nil {
-		length, err = process.ask(ctx, "export "+jaxDevice(on), nil, nil)
+		length, err = process.ask(ctx, "export "+deviceWords(on), nil, nil)
 	}
 	if err == nil {
 		n, wrong := strconv.Atoi(length)
@@ -47,7 +50,11 @@ func (b *Backend) Export(ctx context.Context, p problem.Problem, on machine.Devi
 	return string(program), nil
 }
 
-// jaxDevice describes a TPU to the runner: platform, cores and what JAX calls it.
-func jaxDevice(d machine.Device) string {
+// deviceWords describes a device to the runner: of a TPU platform, cores and what JAX calls it, of a GPU its
+// compute capability in place of cores.
+func deviceWords(d machine.Device) string {
+	if d.Kind == machine.GPU {
+		return fmt.Sprintf("cuda %s %s", strings.Trim(d.Arch, "sm_a"), d.Names[0])
+	}
 	return fmt.Sprintf("tpu %d %s", max(1, d.Cores), d.Names[0])
 }

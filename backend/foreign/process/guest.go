@@ -101,7 +101,7 @@ type guest struct {
 func (g guest) hello(b *Backend) (string, [][]byte) {
 	word, arrays := "hello ", [][]byte{g.text}
 	if g.interpret != nil {
-		word, arrays = "interpret ", append(arrays, []byte(jaxDevice(*g.interpret)))
+		word, arrays = "interpret ", append(arrays, []byte(deviceWords(*g.interpret)))
 	}
 	return word + g.symbol + " " + b.options.Library.Path, arrays
 }

@@ -9,6 +9,7 @@ import (
 	"matladder/backend"
 	"matladder/machine"
 	"matladder/problem"
+	"matladder/tile"
 )
 
 // Source makes a program of each problem that it computes: package process does, of a
@@ -111,10 +112,13 @@ func (b *Exported) OnHost(ctx context.Context, spec backend.ProblemSpec) (_ back
 		return nil, nil, "", err
 	}
 	most, how := int64(mostFLOPs), "JAX on this machine's cores"
-	if isMosaic(program) {
+	p = spec.Problem
+	if b.Device().Kind == machine.GPU {
+		most, how, p = mostInterpreted, "Triton's interpreter", widened(p)
+	} else if isMosaic(program) {
 		most, how = mostInterpreted, "Pallas' interpret mode"
 	}
-	p, err = b.smaller(ctx, spec.Problem, most)
+	p, err = b.smaller(ctx, p, most)
 	if err != nil {
 		return nil, nil, "", err
 	}
@@ -124,6 +128,18 @@ func (b *Exported) OnHost(ctx context.Context, spec backend.ProblemSpec) (_ back
 	}
 	e, err := backend.Solve(ctx, host, backend.ProblemSpec{Problem: p, Params: spec.Params})
 	return e, p, how, err
+}
+
+// widened is a problem in float32 in place of bfloat16, of which Triton's interpreter takes the bits for
+// integers.
+func widened(p problem.Problem) problem.Problem {
+	asked := p.Asked()
+	for _, d := range []*tile.Dtype{&asked.A, &asked.B, &asked.Out} {
+		if *d == tile.BFloat16 {
+			*d = tile.Float32
+		}
+	}
+	return p.Family().Make(p.Sizes(), asked)
 }
 
 // isMosaic reports whether a program has kernels that a TPU alone runs.

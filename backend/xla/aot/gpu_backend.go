@@ -27,10 +27,11 @@ type GPUBackend struct {
 }
 
 var (
-	_ backend.Backend   = (*GPUBackend)(nil)
-	_ backend.Predictor = (*GPUBackend)(nil)
-	_ backend.Plugged   = (*GPUBackend)(nil)
-	_ backend.Adjuster  = (*GPUBackend)(nil)
+	_ backend.Backend           = (*GPUBackend)(nil)
+	_ backend.Predictor         = (*GPUBackend)(nil)
+	_ backend.BaselinePredictor = (*GPUBackend)(nil)
+	_ backend.Plugged           = (*GPUBackend)(nil)
+	_ backend.Adjuster          = (*GPUBackend)(nil)
 )
 
 // OpenGPUBackend returns a backend for one GPU; o.Topology is one of GPUs. Errors are
@@ -44,6 +45,7 @@ func OpenGPUBackend(o BackendOptions) (*GPUBackend, error) {
 	if b.device, err = b.gpu.Device(); err != nil {
 		return nil, err
 	}
+	b.device.Arch = b.gpu.Arch
 	if b.target, err = b.gpu.target(); err != nil {
 		return nil, err
 	}

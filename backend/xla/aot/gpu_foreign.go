@@ -2,8 +2,10 @@ package aot
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
+	"time"
 
 	"matladder/backend"
 	"matladder/lower/triton/ttir"
@@ -97,6 +99,37 @@ func (b *GPUBackend) Foreign(ctx context.Context, k *ttir.Kernel, l ttir.Launch)
 	}
 	f.Least, f.Most = leastOfModel*f.Least, mostOfModel*f.Most
 	return f, nil
+}
+
+// PredictBaseline predicts the kernel of Triton of spec.Program: JSON of its text, as "ttir", and of what it is
+// launched with (ttir.ReadLaunch). Without one it predicts nothing.
+func (b *GPUBackend) PredictBaseline(ctx context.Context, spec backend.ProblemSpec) (none backend.Prediction, err error) {
+	if spec.Program == "" {
+		return none, fmt.Errorf("%w: XLA times its own matmuls on the GPU to choose one", backend.ErrUnsupported)
+	}
+	var says struct {
+		Text string `json:"ttir"`
+	}
+	if err := json.Unmarshal([]byte(spec.Program), &says); err != nil {
+		return none, err
+	}
+	launch, err := ttir.ReadLaunch([]byte(spec.Program))
+	if err != nil {
+		return none, err
+	}
+	k, err := ttir.Parse(says.Text)
+	if err != nil {
+		return none, foreignError(err)
+	}
+	f, err := b.Foreign(ctx, k, launch)
+	if err != nil {
+		return none, err
+	}
+	name, version := b.Plugin()
+	duration := func(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
+	return backend.Prediction{
+		Elapsed: duration(f.Time.Seconds), Low: duration(f.Least), High: duration(f.Most), Method: "aot", Source: name + " " + version,
+	}, nil
 }
 
 // What launches took over what the model says of them, at least and at most: 24 kernels of

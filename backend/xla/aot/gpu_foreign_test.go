@@ -3,6 +3,7 @@ package aot
 import (
 	"bytes"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"math"
 	"os"
@@ -124,6 +125,47 @@ func TestForeign_Matrix(t *testing.T) {
 	}
 	if read < 50 {
 		t.Errorf("%d kernels were read", read)
+	}
+}
+
+// TestForeign_Baseline: what the runner of Python files answers of a kernel is predicted as the kernel and
+// its launch are.
+func TestForeign_Baseline(t *testing.T) {
+	openGPU(t).Close()
+	b, err := OpenGPUBackend(BackendOptions{Topology: "h100", Cache: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	text, err := os.ReadFile("../../../lower/triton/ttir/testdata/product.ttir")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := ttir.Parse(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const says = `"grid": [16, 8], "num_warps": 8, "args": {"M": 1024, "N": 1024, "K": 512, "row_a": 512, "row_b": 1024, "row_o": 1024}`
+	launch, err := ttir.ReadLaunch([]byte("{" + says + "}"))
+	if err != nil || launch.Grid != [3]int{16, 8, 1} || launch.Warps != 8 || launch.Stages != ttir.DefaultStages || launch.Args["K"] != "512" {
+		t.Fatal(launch, err)
+	}
+	want, err := b.Foreign(t.Context(), k, launch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	quoted, err := json.Marshal(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := b.PredictBaseline(t.Context(), backend.ProblemSpec{Program: `{"ttir": ` + string(quoted) + ", " + says + "}"})
+	if err != nil || math.Abs(got.Elapsed.Seconds()/want.Time.Seconds-1) > 1e-3 || got.Low >= got.Elapsed || got.High <= got.Elapsed {
+		t.Errorf("%+v, %v, want %v", got, err, want.Time)
+	}
+	for program, why := range map[string]string{"": "unsupported", "{": "unexpected end", `{"ttir": "module {}"}`: "", `{"grid": [1, 1, 1, 1]}`: "4 dimensions"} {
+		if _, err := b.PredictBaseline(t.Context(), backend.ProblemSpec{Program: program}); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%s: %v", program, err)
+		}
 	}
 }
 

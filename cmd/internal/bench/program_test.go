@@ -17,9 +17,11 @@ import (
 	"matladder/stats"
 
 	"matladder/backend/foreign/process"
+	"matladder/backend/xla/aot"
 	"matladder/internal/cli"
 	"matladder/kernels"
 	"matladder/lower/mosaic"
+	"matladder/plugins"
 	"matladder/problem"
 	"matladder/results"
 	"matladder/tile"
@@ -209,6 +211,65 @@ def raises(a, b):
 def exits(a, b):
     os._exit(3)
 `
+
+// TestWith_Triton: a kernel of Triton is compiled and predicted for GPUs with none at hand, from a file
+// that goes on to use one, and is verified by Triton's interpreter where that has torch's arrays.
+func TestWith_Triton(t *testing.T) {
+	t.Setenv(plugins.FolderVariable, userPlugins)
+	t.Setenv(aot.CacheVariable, t.TempDir())
+	required := strings.Split(os.Getenv("MATLADDER_REQUIRE"), ",")
+	if b, err := aot.OpenGPUBackend(aot.BackendOptions{Topology: "h100"}); err == nil {
+		b.Close()
+	} else if slices.Contains(required, "cuda") {
+		t.Fatal(err)
+	} else {
+		t.Skip(err)
+	}
+	python := cmp.Or(os.Getenv(process.PythonVariable), "python3")
+	if err := exec.Command(python, "-c", "import triton").Run(); err != nil {
+		if slices.Contains(required, "triton") {
+			t.Fatal(err)
+		}
+		t.Skipf("not installed: %s -m pip install triton", python)
+	}
+	text, err := os.ReadFile("../../../examples/any-kernel/triton_matmul.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "file.py")
+	args := "--topology h100 --kernel 5 --blocks 64x64x64 --sizes 256 --dtype bfloat16"
+	for name, change := range map[string][2]string{
+		"good": {"", ""}, "second": {`"constants"`, `"config": 1, "constants"`}, "third": {`"constants"`, `"config": 2, "constants"`},
+		"less": {`"a_ptr": "a", `, ""}, "unlike": {`"M": "m"`, `"M": "rows"`}, "nowhere": {"cdiv(m, BM) *", "0 *"},
+	} {
+		path := strings.Replace(file, "file", name, 1)
+		mine := strings.Replace(string(text), change[0], change[1], 1) + "\nimport no_such_module\nx = triton.testing.do_bench(no_such_module.f)\n"
+		if err := os.WriteFile(path, []byte(mine), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		args += " --with " + name + "=" + path + ":matmul_kernel"
+	}
+	code, rows, said := measured(t, args)
+	want := map[string]string{
+		"v5_quant": "ok ", "good": "ok ", "second": "ok ", "third": "failed config 2: matmul_kernel has 2", "less": "failed gives no a_ptr",
+		"unlike": "failed name 'rows' is not defined (known: a, b, o, ", "nowhere": "failed the grid is [0]",
+	}
+	seconds := map[string]float64{}
+	for _, r := range rows {
+		status, reason, _ := strings.Cut(want[r.Kernel], " ")
+		if string(r.Status) != status || !strings.Contains(r.Reason, reason) {
+			t.Errorf("%s: %s (%s), want %s", r.Kernel, r.Status, r.Reason, want[r.Kernel])
+		}
+		if guest := r.Kernel == "good" || r.Kernel == "second"; guest && !strings.Contains(r.Verified, "Triton's interpreter") && !strings.Contains(r.Verified, "needs the module torch") {
+			t.Errorf("%s: verified by %q", r.Kernel, r.Verified)
+		}
+		seconds[r.Kernel] = r.Seconds
+		delete(want, r.Kernel)
+	}
+	if code != cli.Failed || len(want) > 0 || seconds["good"] == seconds["second"] || seconds["good"] <= 0 {
+		t.Errorf("exit %d, without %v, %v\n%s", code, want, seconds, said)
+	}
+}
 
 // TestWith_JAXAhead: functions of JAX are exported, predicted, and verified by themselves on
 // this machine: kernels of Pallas in its interpret mode, at a size that takes seconds.

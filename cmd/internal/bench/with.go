@@ -93,7 +93,7 @@ func (f *flags) checkWith() error {
 		case e.Name == builtin.CPU:
 		case fn.symbol == "" && e.Can&registry.Programs == 0:
 			return cli.Usagef("--with %s: backend %s takes no StableHLO programs (known: %s, %s)", text, e.Name, builtin.CPU, strings.Join(registry.Names(registry.Programs), ", "))
-		case fn.isPython() && e.Can&registry.Predicts != 0 && e.Can&registry.Programs != 0: // exported
+		case fn.isPython() && e.Can&registry.Predicts != 0: // exported
 		case fn.symbol != "":
 			return cli.Usagef("--with %s: functions run on backend %s, and kernels run on %s; of those in Python --topology v5e predicts", text, builtin.CPU, e.Name)
 		}

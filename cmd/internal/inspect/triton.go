@@ -1,9 +1,7 @@
 package inspect
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -25,11 +23,9 @@ import (
 )
 
 const (
-	tritonFile    = ".ttir"
-	launchFile    = ".json" // beside it: what Triton writes there itself, with grid and args
-	defaultGPU    = "h100"
-	defaultWarps  = 4 // Triton's own
-	defaultStages = 3
+	tritonFile = ".ttir"
+	launchFile = ".json" // next to it: what Triton writes there itself, with grid and args
+	defaultGPU = "h100"
 )
 
 // tritonWays are those in which a kernel of Triton can be shown.
@@ -45,7 +41,7 @@ type launched struct {
 // tritonKernel reads a kernel, and how it is launched from the file beside it, if there is
 // one.
 func tritonKernel(path, text string) (*launched, error) {
-	l := &launched{Launch: ttir.Launch{Warps: defaultWarps, Stages: defaultStages, Args: map[string]string{}}}
+	l := &launched{Launch: ttir.Launch{Warps: ttir.DefaultWarps, Stages: ttir.DefaultStages, Args: map[string]string{}}}
 	var err error
 	if l.kernel, err = ttir.Parse(text); err != nil {
 		return l, err
@@ -58,41 +54,8 @@ func tritonKernel(path, text string) (*launched, error) {
 	if err != nil {
 		return l, err
 	}
-	var says struct {
-		Grid   []int          `json:"grid"`
-		Args   map[string]any `json:"args"`
-		Warps  int            `json:"num_warps"`
-		Stages int            `json:"num_stages"`
-	}
-	d := json.NewDecoder(bytes.NewReader(beside))
-	d.UseNumber()
-	if err := d.Decode(&says); err != nil {
+	if l.Launch, err = ttir.ReadLaunch(beside); err != nil {
 		return l, fmt.Errorf("%s: %w", l.beside, err)
-	}
-	for name, v := range says.Args {
-		switch v {
-		case true:
-			v = 1
-		case false:
-			v = 0
-		}
-		l.Args[name] = fmt.Sprint(v)
-	}
-	if len(says.Grid) > 3 {
-		return l, fmt.Errorf("%s: a grid of %d dimensions, want 1 to 3", l.beside, len(says.Grid))
-	}
-	if len(says.Grid) > 0 {
-		l.Grid = [3]int{1, 1, 1}
-		copy(l.Grid[:], says.Grid)
-	}
-	if says.Warps > 64 || says.Warps > 0 && says.Warps&(says.Warps-1) != 0 {
-		return l, fmt.Errorf("%s: num_warps is %d, want a power of two up to 64", l.beside, says.Warps)
-	}
-	if says.Warps > 0 {
-		l.Warps = says.Warps
-	}
-	if says.Stages > 0 {
-		l.Stages = says.Stages
 	}
 	return l, nil
 }

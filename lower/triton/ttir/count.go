@@ -1,8 +1,10 @@
 package ttir
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -17,6 +19,52 @@ type Launch struct {
 	Warps  int
 	Stages int
 }
+
+// ReadLaunch reads what a kernel is launched with: the JSON that Triton writes beside its text, with
+// "grid" and "args" added. What it does not say is as Triton has it.
+func ReadLaunch(text []byte) (Launch, error) {
+	l := Launch{Warps: DefaultWarps, Stages: DefaultStages, Args: map[string]string{}}
+	var says struct {
+		Grid   []int          `json:"grid"`
+		Args   map[string]any `json:"args"`
+		Warps  int            `json:"num_warps"`
+		Stages int            `json:"num_stages"`
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&says); err != nil {
+		return l, err
+	}
+	for name, v := range says.Args {
+		switch v {
+		case true:
+			v = 1
+		case false:
+			v = 0
+		}
+		l.Args[name] = fmt.Sprint(v)
+	}
+	if len(says.Grid) > 3 {
+		return l, fmt.Errorf("a grid of %d dimensions, want 1 to 3", len(says.Grid))
+	}
+	if len(says.Grid) > 0 {
+		l.Grid = [3]int{1, 1, 1}
+		copy(l.Grid[:], says.Grid)
+	}
+	if says.Warps > 64 || says.Warps > 0 && says.Warps&(says.Warps-1) != 0 {
+		return l, fmt.Errorf("num_warps is %d, want a power of two up to 64", says.Warps)
+	}
+	if says.Warps > 0 {
+		l.Warps = says.Warps
+	}
+	if says.Stages > 0 {
+		l.Stages = says.Stages
+	}
+	return l, nil
+}
+
+// Triton's own choices of a launch that makes none.
+const DefaultWarps, DefaultStages = 4, 3
 
 // Counts are what one launch does.
 type Counts struct {

@@ -12,16 +12,19 @@ is text, the others are arrays in the machine's byte order.
   poison                      ok; the output that there was is full of ones, and gone
   output                      ok, then the outputs
   export PLATFORM CORES KIND  ok LENGTH; what JAX makes of the function for the problem's shapes, and
-                              for a device of that kind, as JAX calls it, with so many cores
-  exported                    ok, then that program, StableHLO as text
+                              for a device of that kind, as JAX calls it, with so many cores; of a
+                              kernel of Triton, where PLATFORM is cuda and CORES the compute
+                              capability, JSON of its TTIR and of what it is launched with
+  exported                    ok, then that program, StableHLO as text, or that JSON
 
-interpret in place of hello has kernels of Pallas run in its interpret mode, as on the device that
-stands behind the text of the file: PLATFORM CORES KIND.
+interpret in place of hello has kernels of Pallas and Triton run in their interpreters, as on the
+device that follows the text of the file: PLATFORM CORES KIND.
 
 Any answer may be "failed WHY" or "unsupported WHY". One process computes one problem after
 another, and ends when nobody asks any more.
 """
 
+import ast
 import contextlib
 import ctypes
 import importlib.util
@@ -214,6 +217,126 @@ class Torch:
             ctypes.memset(out.data_ptr(), 0xFF, out.nbytes)
 
 
+class Triton(Torch):
+    """Kernels of Triton: compiled with no GPU, or run by Triton's interpreter, on torch's arrays."""
+    name = "triton"
+    spelled = {"float32": "fp32", "bfloat16": "bf16", "float8_e4m3fn": "fp8e4nv", "float8_e5m2": "fp8e5",
+               "int8": "i8", "uint8": "u8", "int32": "i32"}
+
+    def __init__(self, _):
+        self.told = None
+
+    @property
+    def torch(self):
+        try:
+            import torch
+        except ModuleNotFoundError:
+            raise Unsupported(f"Triton's interpreter needs the module torch: {pip('torch')}")
+        return torch
+
+    def dtype(self, word):
+        if word not in self.spelled:
+            raise Unsupported(f"Triton has no {word}")
+        return super().dtype(word) if self.interprets() else word
+
+    def interprets(self):
+        return os.environ.get("TRITON_INTERPRET") == "1"
+
+    def array(self, data, word, shape):
+        if not self.interprets():
+            raise Unsupported("a kernel of Triton does not run on a CPU: --topology h100,a100 predicts it")
+        return super().array(data, word, shape)
+
+    def prepare(self, function, inputs):
+        kernel, values, constants, grid, options = self.launch(function)
+        outs = [self.torch.empty(a["Shape"], dtype=self.dtype(a["Dtype"])) for a in self.asked["Out"]]
+        arrays = {a["Name"]: t for a, t in zip(self.asked["In"] + self.asked["Out"], [*inputs, *outs])}
+        values = {n: arrays[v] if isinstance(v, str) else v for n, v in values.items()}
+        return lambda: (kernel[grid](**values, **constants), outs)[1]
+
+    def launch(self, kernel):
+        """A kernel without its decorators, its arguments (of an array the name), those that are
+        constants, grid and options."""
+        name, told = self.asked["Function"], self.told
+        if not isinstance(told, dict) or "grid" not in told:
+            raise Failed(f"the file does not say how {name} is launched: matladder = {{{name!r}: {{'grid': ..., 'arguments': {{...}}, 'constants': {{...}}}}}}")
+        constants, options, late = {}, {"num_warps": 4, "num_stages": 3}, []
+        while type(kernel).__name__ in ("Autotuner", "Heuristics"):
+            if type(kernel).__name__ == "Heuristics":
+                late.append(kernel.values)
+            else:
+                at = told.get("config", 0)
+                if not 0 <= at < len(kernel.configs):
+                    raise Failed(f"matladder[{name!r}]: config {at}: {name} has {len(kernel.configs)}")
+                config = kernel.configs[at]
+                constants |= config.kwargs
+                options = {n: getattr(config, n) for n in options}
+            kernel = kernel.fn
+        sizes = {n.lower(): v for n, v in self.asked["Problem"].items() if type(v) is int}
+        arrays = [a["Name"] for a in self.asked["In"] + self.asked["Out"]]
+
+        def value(v, scope):
+            try:
+                if callable(v):
+                    return v(scope)
+                if isinstance(v, str) and v not in arrays:
+                    return eval(v, {"__builtins__": {}, "cdiv": lambda a, b: -(-a // b)}, scope)
+            except Exception as why:
+                raise Failed(f"matladder[{name!r}]: {v!r}: {type(why).__name__}: {why} (known: {', '.join([*arrays, *scope])})")
+            return v
+
+        constants |= told.get("constants", {})
+        scope = sizes | constants
+        values = {n: value(v, scope) for n, v in told.get("arguments", {}).items()}
+        for more in late:
+            constants |= {n: f(values | constants) for n, f in more.items()}
+        given = values | constants
+        defaults = {n for n, p in inspect.signature(kernel.fn).parameters.items() if p.default is not p.empty}
+        missing = [n for n in kernel.arg_names if n not in given and n not in defaults]
+        unknown = [n for n in given if n not in kernel.arg_names]
+        if missing or unknown:
+            raise Failed(f"matladder[{name!r}] " + (f"gives no {', '.join(missing)}" if missing else f"gives {', '.join(unknown)}")
+                         + f": {name} takes {', '.join(kernel.arg_names)}")
+        options |= {n: told[n] for n in options if n in told}
+        grid = told["grid"]
+        grid = value(grid, scope) if callable(grid) or isinstance(grid, str) else grid
+        grid = [value(g, scope) for g in (grid if isinstance(grid, (tuple, list)) else [grid])]
+        if not 0 < len(grid) < 4 or not all(isinstance(g, int) and g > 0 for g in grid):
+            raise Failed(f"matladder[{name!r}]: the grid is {grid}, and one to three sizes above 0 are wanted")
+        return kernel, values, constants, tuple(grid), options
+
+    def export(self, function, platform, capability, kind, shapes):
+        if platform != "cuda":
+            raise Unsupported("a kernel of Triton is predicted for GPUs: --topology h100,a100")
+        import triton
+        from triton.backends.compiler import GPUTarget
+        from triton.compiler import ASTSource
+        kernel, values, constants, grid, options = self.launch(function)
+        dtypes = {a["Name"]: self.spelled[a["Dtype"]] for a in self.asked["In"] + self.asked["Out"]}
+        signature, attributes, numbers = {}, {}, {}
+        for i, n in enumerate(kernel.arg_names):
+            v = values.get(n)
+            if n not in values or v is None or v is not True and v == 1:  # Triton makes constants of those
+                signature[n] = "constexpr"
+                if n in values:
+                    constants[n] = v
+                continue
+            if isinstance(v, str):
+                signature[n] = "*" + dtypes[v]
+            elif isinstance(v, (bool, int)):
+                signature[n] = "u1" if isinstance(v, bool) else "i32" if -1 << 31 <= v < 1 << 31 else "i64"
+                numbers[n] = int(v)
+            elif isinstance(v, float):
+                signature[n] = "fp32"
+            else:
+                raise Failed(f"matladder[{self.asked['Function']!r}]: {n} is {v!r}, and an array's name or a number is wanted")
+            if isinstance(v, str) or type(v) is int and v % 16 == 0:
+                attributes[(i,)] = [["tt.divisibility", 16]]
+        source = ASTSource(kernel, signature, constexprs=constants, attrs=attributes)
+        compiled = triton.compile(source, target=GPUTarget("cuda", int(capability), 32), options=options)
+        return json.dumps({"ttir": compiled.asm["ttir"], "grid": grid, "args": numbers} | options)
+
+
 class Buffers:
     """Arrays of Python alone: a memoryview in, anything with a buffer out."""
     name = "memoryview"
@@ -250,7 +373,11 @@ class Buffers:
             out.cast("B")[:] = b"\xff" * out.nbytes
 
 
-KINDS = {kind.name: kind for kind in (JAX, Torch, NumPy, Buffers)}
+KINDS = {kind.name: kind for kind in (JAX, Torch, NumPy, Buffers, Triton)}
+
+
+def is_triton(function):
+    return type(function).__module__.startswith("triton.")
 
 
 def eagerly(function, inputs):
@@ -287,17 +414,47 @@ class Runner:
         self.module = module = type(sys)(name if name not in sys.modules else "matladder_" + name)
         module.__file__ = self.path
         sys.modules[module.__name__] = module
-        exec(compile(arrays[0], self.path, "exec", dont_inherit=True), module.__dict__)
+        if b"triton" in arrays[0] and importlib.util.find_spec("triton"):
+            self.until_gpu(wanted, arrays[0])
+        else:
+            exec(compile(arrays[0], self.path, "exec", dont_inherit=True), module.__dict__)
         names = [n for n, value in vars(module).items() if callable(value) and not n.startswith("_")]
         if wanted != "*":
-            if not callable(getattr(module, wanted, None)):
+            if not callable(getattr(module, wanted, None)) and not is_triton(getattr(module, wanted, None)):
                 own = [n for n in names if getattr(getattr(module, n), "__module__", "") == module.__name__]
                 raise Failed(f"no function {wanted} in {file}" + (f" (there are {', '.join(own[:8])})" if own else ""))
             names = [wanted]
             self.kind(wanted)
         return "ready", f"{','.join(names)} {versions(module)}", []
 
+    def until_gpu(self, wanted, text):
+        """Runs a file with kernels of Triton. What follows the wanted one often needs a GPU, as
+        tests of tutorials do: after a failure only imports, definitions and matladder count."""
+        import triton
+        from triton.backends.compiler import GPUTarget
+
+        class NoGPU:
+            get_current_target = staticmethod(lambda: GPUTarget("cuda", 90, 32))
+            get_active_torch_device = staticmethod(lambda: __import__("torch").device("cpu"))
+
+        triton.runtime.driver.set_active(NoGPU())
+        failed = False
+        for statement in ast.parse(text, self.path).body:
+            told = isinstance(statement, ast.Assign) and getattr(statement.targets[0], "id", "") == "matladder"
+            if failed and not told and not isinstance(statement, (ast.Import, ast.ImportFrom, ast.FunctionDef)):
+                continue
+            try:
+                exec(compile(ast.Module([statement], []), self.path, "exec", dont_inherit=True), self.module.__dict__)
+            except Exception:
+                if not failed and not hasattr(self.module, wanted) or told:
+                    raise
+                failed = True
+
     def interpret(self, words, arrays):
+        if arrays[-1].startswith(b"cuda"):
+            arrays.pop()
+            os.environ["TRITON_INTERPRET"] = "1"
+            return self.hello(words, arrays)
         import jax
         from jax.experimental import pallas
         from jax.experimental.pallas import tpu
@@ -312,8 +469,10 @@ class Runner:
         return self.hello(words, arrays)
 
     def export(self, words, _):
-        if not isinstance(self.arrays, JAX):
-            raise Unsupported(f"it takes arrays of {self.arrays.name}, and what JAX exports is predicted alone")
+        if not isinstance(self.arrays, (JAX, Triton)):
+            raise Unsupported(f"it takes arrays of {self.arrays.name}, and what JAX exports and kernels of Triton are predicted alone")
+        if isinstance(self.arrays, JAX) and words.startswith("cuda"):
+            raise Unsupported("of functions in JAX TPUs are predicted: --topology v5e,v6e; of GPUs kernels of Triton")
         self.program = self.arrays.export(self.function, *words.split(" ", 2), self.asked["In"]).encode()
         return "ok", str(len(self.program)), []
 
@@ -323,7 +482,9 @@ class Runner:
     def kind(self, name):
         """The framework whose arrays a function takes: what the file says, or has imported."""
         told = getattr(self.module, "matladder", {}).get(name, {}).get("arrays")
-        told = told or next((n for n in KINDS if n in sys.modules), "numpy")
+        if is_triton(getattr(self.module, name)):
+            told = "triton"
+        told = told or next((n for n in list(KINDS)[:4] if n in sys.modules), "numpy")
         if told not in KINDS:
             raise Failed(f"matladder[{name!r}] asks for arrays of {told!r} (known: {', '.join(KINDS)})")
         if told not in self.kinds:
@@ -334,6 +495,7 @@ class Runner:
         self.forget()  # the arrays of the problem before are freed
         self.asked = asked = json.loads(words)
         self.arrays = self.kind(asked["Function"])
+        self.arrays.asked, self.arrays.told = asked, getattr(self.module, "matladder", {}).get(asked["Function"])
         for a in asked["In"] + asked["Out"]:
             self.arrays.dtype(a["Dtype"])
         self.function = function = getattr(self.module, asked["Function"])
