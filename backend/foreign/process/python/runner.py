@@ -373,7 +373,7 @@ class Buffers:
             out.cast("B")[:] = b"\xff" * out.nbytes
 
 
-KINDS = {kind.name: kind for kind in (JAX, Torch, NumPy, Buffers, Triton)}
+KINDS = {kind.name: kind for kind in (JAX, Torch, NumPy, Buffers)}
 
 
 def is_triton(function):
@@ -481,10 +481,10 @@ class Runner:
 
     def kind(self, name):
         """The framework whose arrays a function takes: what the file says, or has imported."""
-        told = getattr(self.module, "matladder", {}).get(name, {}).get("arrays")
         if is_triton(getattr(self.module, name)):
-            told = "triton"
-        told = told or next((n for n in list(KINDS)[:4] if n in sys.modules), "numpy")
+            return self.kinds.setdefault("triton", Triton(None))
+        told = getattr(self.module, "matladder", {}).get(name, {}).get("arrays")
+        told = told or next((n for n in KINDS if n in sys.modules), "numpy")
         if told not in KINDS:
             raise Failed(f"matladder[{name!r}] asks for arrays of {told!r} (known: {', '.join(KINDS)})")
         if told not in self.kinds:
