@@ -37,5 +37,5 @@
 //	2    a mistake in the command line, or in a file that it names
 //	130  interrupted
 //
-//	docs/cli-notes.md says more.
+//	docs/commands.md says more.
 package main

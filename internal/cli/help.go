@@ -81,7 +81,7 @@ EXIT STATUS
 }
 
 // reference is the page that has what does not fit a help.
-const reference = "docs/cli-notes.md"
+const reference = "docs/commands.md"
 
 // listing has a line for each flag, for programs: its name, what it takes ("" for a switch),
 // and the words that are offered for it.

@@ -12,7 +12,7 @@ import (
 )
 
 // Page has the examples of all commands, relative to the package of one.
-var Page = filepath.FromSlash("../../../docs/cli-notes.md")
+var Page = filepath.FromSlash("../../../docs/commands.md")
 
 // An Example is a command line of a page, and what the page says that it prints.
 type Example struct {
