@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"strings"
 	"sync"
 
 	"matladder/backend"
@@ -156,7 +157,7 @@ func (r *run) confirmHere(ctx context.Context, l *candidate, row *results.Record
 			_, err = exe.Launch(ctx, 1)
 		}
 		if err != nil {
-			row.Verified = "no: " + err.Error()
+			row.Verified = notVerified(err)
 			return
 		}
 		res, failed := exe.Check(ctx, backend.CheckSpec{InputSpec: spec})
@@ -168,6 +169,11 @@ func (r *run) confirmHere(ctx context.Context, l *candidate, row *results.Record
 		row.Verified += " at " + p.String()
 	}
 	if err != nil {
-		row.Verified = "no: " + err.Error()
+		row.Verified = notVerified(err)
 	}
+}
+
+// notVerified is what a row says in place of how its output was verified.
+func notVerified(why error) string {
+	return "no: " + strings.TrimSuffix(why.Error(), ": "+backend.ErrUnsupported.Error())
 }

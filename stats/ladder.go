@@ -283,7 +283,11 @@ func notes(summaries []Summary) []string {
 			if points[w] == nil {
 				order = append(order, w)
 			}
-			points[w] = append(points[w], strings.TrimSpace(s.Kernel+" "+s.Variant)+" "+s.Dtypes()+" "+s.Size())
+			name := strings.TrimSpace(s.Kernel+" "+s.Variant) + " " + s.Dtypes() + " " + s.Size()
+			if s.Mode == results.Predicted { // often for several chips
+				name += prefixed(" on ", cmp.Or(s.Chip, s.Device))
+			}
+			points[w] = append(points[w], name)
 		}
 	}
 	var list []string

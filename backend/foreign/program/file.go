@@ -69,6 +69,9 @@ func Parse(content []byte) (string, error) {
 	case !utf8.Valid(content) || !bytes.Contains(content, []byte("func.func")):
 		return "", errors.New("neither tile programs as JSON nor StableHLO, as text, as MLIR bytecode or as jax.export serializes it")
 	}
+	if isCut(content) {
+		return "", errors.New("a bracket or a string of it has no other end: it is cut short")
+	}
 	if d := dynamic.Find(content); d != nil {
 		return "", fmt.Errorf("it has dynamic shapes (%s), which XLA's compilers do not take: export it with sizes", d)
 	}
@@ -76,6 +79,28 @@ func Parse(content []byte) (string, error) {
 		return "", severalDevices(string(d))
 	}
 	return string(content), nil
+}
+
+// isCut reports whether MLIR's text lacks a part: not all that opens is closed.
+func isCut(text []byte) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\' && quoted:
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '/' && bytes.HasPrefix(text[i:], []byte("//")):
+			comment, _, _ := bytes.Cut(text[i:], []byte("\n"))
+			i += len(comment)
+		case bytes.IndexByte([]byte("([{"), c) >= 0:
+			depth++
+		case bytes.IndexByte([]byte(")]}"), c) >= 0:
+			depth--
+		}
+	}
+	return quoted || depth != 0
 }
 
 func severalDevices(says string) error {

@@ -205,7 +205,7 @@ func (b *GPUBackend) foreignWork(n *ttir.Counts, maybe int64) model.GPUWork {
 	return w
 }
 
-// workOf is the work of the mean block; maybe is how much of what data decide about is moved.
+// workOf is the work of the mean block; maybe is how much of what data decides about is moved.
 func workOf(n *ttir.Counts, maybe int64) model.GPUWork {
 	blocks := max(1, n.Blocks)
 	w := model.GPUWork{Programs: blocks, Steps: max(1, int64(math.Round(float64(n.Steps)/float64(blocks))))}

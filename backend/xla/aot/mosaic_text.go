@@ -378,7 +378,7 @@ func (m *mosaicText) read(head, body string) error {
 			if a && b && c && by > 0 && to > from {
 				s.Axis.Size = int((to - from + by - 1) / by)
 			} else {
-				m.unknown = "data decide how often a loop runs"
+				m.unknown = "data decides how often a loop runs"
 			}
 			begin(s, nil)
 		case line == "} else {" && len(stack) > 1:

@@ -357,7 +357,7 @@ func (b *Backend) readAssuming(c *call, k hlo.Kernel, s *schedule.Schedule, text
 	case len(assumed) > 0:
 		return b.read(c, k, s.Assume(assumed), looped, texts)
 	case k.Opcode == "custom-call":
-		return fmt.Errorf("data decide how often its loops run: --assume %s=%s says so", k.Name, strings.Join(slices.Repeat([]string{"TRIPS"}, len(unknown)), "/"))
+		return fmt.Errorf("data decides how often its loops run: --assume %s=%s says so", k.Name, strings.Join(slices.Repeat([]string{"TRIPS"}, len(unknown)), "/"))
 	}
 	looped = looped && grid.Trips > 0 // or it is no loop over a grid
 	most, once := make([]int, len(unknown)), slices.Repeat([]int{1}, len(unknown))
@@ -378,7 +378,7 @@ func (b *Backend) readAssuming(c *call, k hlo.Kernel, s *schedule.Schedule, text
 		return err
 	}
 	c.Least, c.Likely.Cycles = least.Least, math.Sqrt(least.Likely.Cycles*c.Likely.Cycles)
-	c.Note = strings.TrimPrefix(c.Note+"; data decide how often a loop runs: the band has one trip and all that there is to move", "; ")
+	c.Note = strings.TrimPrefix(c.Note+"; data decides how often a loop runs: the band has one trip and all that there is to move", "; ")
 	return nil
 }
 

@@ -186,7 +186,10 @@ func parse(args []string) (*options, error) {
 		if err := refuse(f, f.Arg(0)); err != nil {
 			return o, err
 		}
-		return o, o.gpus()
+		if err := o.gpus(); err != nil || o.wrong != nil {
+			return o, err
+		}
+		return o, o.launched.ready(o.name)
 	}
 	if o.as == "table" {
 		if err := o.listed(); err != nil {

@@ -87,6 +87,8 @@ func (o *options) kernelsOn(ctx context.Context, topology string, anew bool, use
 	}
 	if crash := (*aot.CrashError)(nil); errors.As(err, &crash) && foreign && !crash.Timeout {
 		return fmt.Errorf("%s: libtpu ended its process over it, as it does over dynamic shapes and operations that it does not know: %w", o.name, err)
+	} else if errors.As(err, new(*aot.AssumeError)) {
+		return cli.Usagef("--assume: %s on %s: %w", o.name, topology, err)
 	} else if err != nil {
 		return fmt.Errorf("%s on %s: %w", o.name, topology, err)
 	}

@@ -143,9 +143,6 @@ func (o *options) tritonTable(ctx context.Context, w io.Writer) error {
 		return o.wrong
 	}
 	l := o.launched
-	if err := l.ready(o.name); err != nil {
-		return err
-	}
 	c := o.comparison(w, "chip", "kernel", "seconds", "low", "high", "limit", "flops", "bytes", "shared", "registers", "spills", "threads", "blocks", "steps", "occupancy", "unsupported", "note")
 	for _, name := range o.topologies {
 		f, version, device, err := o.onGPU(ctx, name)

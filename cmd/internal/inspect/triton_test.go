@@ -90,28 +90,28 @@ func TestTriton_Hostile(t *testing.T) {
 		dir + "/module.ttir": "no Triton kernel",
 		dir + "/none.ttir":   "none.ttir: ",
 		huge:                 "is longer than 67108864 bytes",
-		good:                 `product needs the value of M, N, K, row_a, row_b, row_o: say it in `,
-		good + " --launch M=1,N=1,K=1,row_a=1,row_b=1,row_o=1": "its grid is not known: say it in ",
-		good + " --launch grid=1,Q=1":                          "product has no argument Q (it has a, b, o, M,",
-		copied(t, "product", `{"grid": [1,1,1,1]}`):            "a grid of 4 dimensions",
-		copied(t, "product", `{"grid": `):                      "product.json: ",
-		copied(t, "product", `{"num_warps": 6}`):               "num_warps is 6, want a power of two",
+		copied(t, "product", `{"grid": [1,1,1,1]}`): "a grid of 4 dimensions",
+		copied(t, "product", `{"grid": `):           "product.json: ",
+		copied(t, "product", `{"num_warps": 6}`):    "num_warps is 6, want a power of two",
 	} {
 		if code, stdout, stderr := inspect(strings.Fields(args)...); code != cli.Failed || stdout != "" || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%s: exit %d, %q, want %q", args, code, stderr, want)
 		}
 	}
 	for args, want := range map[string]string{
-		good + " --launch grid":               `"grid": want NAME=VALUE`,
-		good + " --launch grid=1x2x3x4":       "want one to three sizes",
-		good + " --launch num_warps=0":        "want a number from 1 to 64",
-		good + " --launch num_warps=6":        "want a power of two",
-		good + " --topology v5e":              `unknown GPU "v5e"`,
-		good + " --topology a100,a100":        "a100 is listed twice",
-		good + " --as schedule":               "is a kernel of Triton, and can be shown as table",
-		good + " --sizes 8":                   "--sizes is for a kernel",
-		good + " --backend cpu":               "runs nowhere",
-		"testdata/block.mlir --launch grid=1": "--launch is for a kernel of Triton",
+		good: `product needs the value of M, N, K, row_a, row_b, row_o: say it in `,
+		good + " --launch M=1,N=1,K=1,row_a=1,row_b=1,row_o=1": "its grid is not known: say it in ",
+		good + " --launch grid=1,Q=1":                          "product has no argument Q (it has a, b, o, M,",
+		good + " --launch grid":                                `"grid": want NAME=VALUE`,
+		good + " --launch grid=1x2x3x4":                        "want one to three sizes",
+		good + " --launch num_warps=0":                         "want a number from 1 to 64",
+		good + " --launch num_warps=6":                         "want a power of two",
+		good + " --topology v5e":                               `unknown GPU "v5e"`,
+		good + " --topology a100,a100":                         "a100 is listed twice",
+		good + " --as schedule":                                "is a kernel of Triton, and can be shown as table",
+		good + " --sizes 8":                                    "--sizes is for a kernel",
+		good + " --backend cpu":                                "runs nowhere",
+		"testdata/block.mlir --launch grid=1":                  "--launch is for a kernel of Triton",
 	} {
 		if code, _, stderr := inspect(strings.Fields(args)...); code != cli.Usage || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("inspect %s: exit %d, %q, want %q", args, code, stderr, want)

@@ -80,7 +80,7 @@ type Counts struct {
 	OnceBytes    int64 // loaded outside of them
 	RevisedBytes int64 // loaded in steps of what the block itself has stored
 	OutBytes     int64 // stored; what a block stores again in the same place once
-	MaybeBytes   int64 // of those loaded, what data decide about
+	MaybeBytes   int64 // of those loaded, what data decides about
 
 	Lanes   int64 // elements that steps compute beside products and addresses
 	Special int64 // of them exponentials, logarithms, quotients and the like
