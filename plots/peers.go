@@ -111,10 +111,10 @@ func newArena(contests []stats.Contest) arena {
 	slices.SortFunc(a.sides, func(a, b side) int {
 		return cmp.Or(stats.CompareKernels(a.kernel, b.kernel), strings.Compare(a.label, b.label))
 	})
-	_, versions := grouped(a.sides, func(s *side) string { return s.kernel })
+	_, alike := grouped(a.sides, func(s *side) color.NRGBA { return kernelColor(s.kernel) })
 	for i := range a.sides {
 		s := &a.sides[i]
-		of := versions[s.kernel]
+		of := alike[kernelColor(s.kernel)] // versions of one, or guests, which have one colour
 		s.color = slot{index: slices.IndexFunc(of, func(o side) bool { return o.label == s.label }), count: len(of)}.color(s.kernel)
 	}
 	slices.Sort(names)

@@ -173,3 +173,21 @@ func TestPeers_Heading(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestPeers_Guests: functions and programs of files are named shortly, and differ in colour.
+func TestPeers_Guests(t *testing.T) {
+	guest := func(name string, rate float64) results.Record {
+		return with(hand(name, 512, rate), func(r *results.Record) {
+			r.Backend, r.Plugin, r.PluginVersion = name, "a_folder_of_mine_kernel.py", "3f2a0b1c python 3.11.7 jax 0.10.2 jaxlib 0.10.2"
+		})
+	}
+	rows := []results.Record{hand("v5_quant", 512, 3e9), guest("mine", 1e9), guest("yours", 2e9)}
+	list, err := Pictures(stats.Summarize(rows), Request{Kind: Peers, Dtype: "float32"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := list[0].(*figure.Chart).Series
+	if len(s) != 3 || s[0].Label != "mine 3f2a0b1c" || s[1].Label != "yours 3f2a0b1c" || s[0].Color == s[1].Color {
+		t.Errorf("%+v", s)
+	}
+}
