@@ -104,7 +104,7 @@ func TestWith_ProgramMistakes(t *testing.T) {
 		dir + "/spread.mlir": "several devices (mhlo.num_replicas = 2)", "=" + matmul: "the name before = is empty",
 		dir + "/huge.mlir": "is longer than 67108864 bytes", dir + "/none.mlir": "no such file", dir: "want FILE:SYMBOL",
 		matmul: "the problem has (tensor<64x64xf32>, tensor<64x64xf32>)", matmul + ":int8": "computes int8→int32", matmul + ":int9": "unknown dtype",
-		"xla=" + matmul: "is a kernel's name", matmul + " --topology h100": "aot-gpu takes no StableHLO programs (known: cpu, ",
+		"xla=" + matmul: "is a kernel's name", dir + "/kernel.ttir": "as in inspect " + dir + "/kernel.ttir --topology h100", matmul + " --topology h100": "aot-gpu takes no StableHLO programs (known: cpu, ",
 		matmul + " --with " + programs + "matmul.jax": "two functions are called matmul",
 	} {
 		var stdout, stderr bytes.Buffer
@@ -241,6 +241,8 @@ func TestWith_Triton(t *testing.T) {
 	for name, change := range map[string][2]string{
 		"good": {"", ""}, "second": {`"constants"`, `"config": 1, "constants"`}, "third": {`"constants"`, `"config": 2, "constants"`},
 		"less": {`"a_ptr": "a", `, ""}, "unlike": {`"M": "m"`, `"M": "rows"`}, "nowhere": {"cdiv(m, BM) *", "0 *"},
+		"warps": {`"grid"`, `"num_warps": 3, "grid"`}, "stages": {`"grid"`, `"num_stages": 0, "grid"`}, "misspelled": {`"constants"`, `"constant"`},
+		"clusters": {"num_warps=8)", "num_warps=8, num_ctas=2)"}, "listed": {`"constants": {"ACTIVATION": ""}`, `"constants": ["ACTIVATION"]`},
 	} {
 		path := strings.Replace(file, "file", name, 1)
 		mine := strings.Replace(string(text), change[0], change[1], 1) + "\nimport no_such_module\nx = triton.testing.do_bench(no_such_module.f)\n"
@@ -253,6 +255,8 @@ func TestWith_Triton(t *testing.T) {
 	want := map[string]string{
 		"v5_quant": "ok ", "good": "ok ", "second": "ok ", "third": "failed config 2: matmul_kernel has 2", "less": "failed gives no a_ptr",
 		"unlike": "failed name 'rows' is not defined (known: a, b, o, ", "nowhere": "failed the grid is [0]",
+		"warps": "failed num_warps is 3, and a power of two up to 64", "stages": "failed num_stages is 0", "misspelled": "failed says constant, and known are grid,",
+		"clusters": "unsupported num_ctas is 2", "listed": "failed constants is ['ACTIVATION'], and a dictionary is wanted",
 	}
 	seconds := map[string]float64{}
 	for _, r := range rows {

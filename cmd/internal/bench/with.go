@@ -39,11 +39,14 @@ func parseFunction(text string) (function, error) {
 			return f, cli.Usagef("--with %s: the name before = is empty", text)
 		}
 	}
-	if file, operands, _ := strings.Cut(rest, ":"); program.Is(file) {
+	switch file, operands, _ := strings.Cut(rest, ":"); {
+	case program.Is(file):
 		f.file, f.operands = file, operands
 		base := filepath.Base(file)
 		f.name = cmp.Or(f.name, strings.TrimSuffix(base, filepath.Ext(base)))
 		return f, nil
+	case filepath.Ext(file) == ".ttir":
+		return f, cli.Usagef("--with %s: inspect predicts a .ttir file, as in inspect %s --topology h100; --with takes the kernel's own Python file, as in FILE.py:KERNEL", text, file)
 	}
 	parts := strings.SplitN(rest, ":", 3)
 	if len(parts) < 2 || parts[0] == "" || parts[1] == "" {

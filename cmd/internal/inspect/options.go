@@ -142,7 +142,12 @@ func parse(args []string) (*options, error) {
 	if f.NArg() != 1 {
 		return o, cli.Misuse(f, "want one kernel or file, as in inspect v5; have %d", f.NArg())
 	}
-	if isFile(f.Arg(0)) {
+	switch file, _, _ := strings.Cut(f.Arg(0), ".py:"); {
+	case file != f.Arg(0) || strings.HasSuffix(file, ".py"):
+		return o, fmt.Errorf("%s: bench predicts functions in Python, as in bench --with %s.py:FUNCTION --topology h100", f.Arg(0), strings.TrimSuffix(file, ".py"))
+	case strings.HasSuffix(file, ".cubin") || strings.HasSuffix(file, ".ptx"):
+		return o, fmt.Errorf("%s is compiled for a GPU, and Triton's text before that is predicted: the .ttir file next to it in Triton's cache", file)
+	case isFile(file):
 		o.fileKind(f, f.Arg(0))
 	}
 	foreign := o.program != "" || o.wrong != nil || o.launched != nil

@@ -260,15 +260,22 @@ class Triton(Torch):
         name, told = self.asked["Function"], self.told
         if not isinstance(told, dict) or "grid" not in told:
             raise Failed(f"the file does not say how {name} is launched: matladder = {{{name!r}: {{'grid': ..., 'arguments': {{...}}, 'constants': {{...}}}}}}")
+        for n, v in told.items():
+            if n not in ("grid", "arguments", "constants", "num_warps", "num_stages", "config"):
+                raise Failed(f"matladder[{name!r}] says {n}, and known are grid, arguments, constants, num_warps, num_stages, config")
+            if n in ("arguments", "constants") and not isinstance(v, dict):
+                raise Failed(f"matladder[{name!r}]: {n} is {v!r}, and a dictionary is wanted")
         constants, options, late = {}, {"num_warps": 4, "num_stages": 3}, []
         while type(kernel).__name__ in ("Autotuner", "Heuristics"):
             if type(kernel).__name__ == "Heuristics":
                 late.append(kernel.values)
             else:
                 at = told.get("config", 0)
-                if not 0 <= at < len(kernel.configs):
+                if at not in range(len(kernel.configs)):
                     raise Failed(f"matladder[{name!r}]: config {at}: {name} has {len(kernel.configs)}")
                 config = kernel.configs[at]
+                if config.num_ctas not in (None, 1):
+                    raise Unsupported(f"num_ctas is {config.num_ctas}: clusters of blocks are not predicted")
                 constants |= config.kwargs
                 options = {n: getattr(config, n) for n in options}
             kernel = kernel.fn
@@ -298,6 +305,9 @@ class Triton(Torch):
             raise Failed(f"matladder[{name!r}] " + (f"gives no {', '.join(missing)}" if missing else f"gives {', '.join(unknown)}")
                          + f": {name} takes {', '.join(kernel.arg_names)}")
         options |= {n: told[n] for n in options if n in told}
+        for n, v in options.items():
+            if type(v) is not int or not 0 < v <= 64 or n == "num_warps" and v & (v - 1):
+                raise Failed(f"matladder[{name!r}]: {n} is {v!r}, and a {'power of two' if n == 'num_warps' else 'number'} up to 64 is wanted")
         grid = told["grid"]
         grid = value(grid, scope) if callable(grid) or isinstance(grid, str) else grid
         grid = [value(g, scope) for g in (grid if isinstance(grid, (tuple, list)) else [grid])]
@@ -418,6 +428,8 @@ class Runner:
             self.until_gpu(wanted, arrays[0])
         else:
             exec(compile(arrays[0], self.path, "exec", dont_inherit=True), module.__dict__)
+        if not isinstance(getattr(module, "matladder", {}), dict):
+            raise Failed(f"matladder in {file} is no dictionary")
         names = [n for n, value in vars(module).items() if callable(value) and not n.startswith("_")]
         if wanted != "*":
             if not callable(getattr(module, wanted, None)) and not is_triton(getattr(module, wanted, None)):
