@@ -99,7 +99,7 @@ func TestWorker(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer be.Close()
-			u := &Tuner{Backend: be, Space: Space{Workers: 2, Most: 12}, Versions: "v", Timeout: time.Second}
+			u := &Tuner{Backend: be, Space: Space{Workers: 2, Most: 12}, Versions: "v", Timeout: 8 * time.Second} // which a busy machine takes to start a process, too
 			j := job(4096)
 			j.Known = []tuned.Answer{{Blocks: vicious}}
 			row, err := u.Tune(context.Background(), j)
