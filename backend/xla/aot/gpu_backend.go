@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	"matladder/backend"
 	"matladder/lower/triton"
@@ -112,10 +111,7 @@ func (b *GPUBackend) Predict(ctx context.Context, programs []*tile.Program, para
 	for _, s := range steps {
 		seconds += s.Time.Seconds
 	}
-	name, version := b.Plugin()
-	return backend.Prediction{
-		Elapsed: time.Duration(seconds * float64(time.Second)), Method: "aot", Source: strings.TrimSpace(name + " " + version),
-	}, nil
+	return predicted(b, seconds, 0, 0), nil
 }
 
 // Steps compiles programs, unless it is known what XLA makes of them, and predicts the

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"time"
 
 	"matladder/backend"
 	"matladder/lower/triton/ttir"
@@ -21,6 +20,7 @@ type GPUForeign struct {
 	Precision   string // at which they multiply
 	FLOPs       int64  // of the launch
 	Least, Most float64
+	Prediction  backend.Prediction
 	Notes       []string // what makes the band wide
 }
 
@@ -98,6 +98,7 @@ func (b *GPUBackend) Foreign(ctx context.Context, k *ttir.Kernel, l ttir.Launch)
 		widen(b.foreignWork(f.Counts, 0), f.Layout)
 	}
 	f.Least, f.Most = leastOfModel*f.Least, mostOfModel*f.Most
+	f.Prediction = predicted(b, f.Time.Seconds, f.Least, f.Most)
 	return f, nil
 }
 
@@ -122,14 +123,7 @@ func (b *GPUBackend) PredictBaseline(ctx context.Context, spec backend.ProblemSp
 		return none, foreignError(err)
 	}
 	f, err := b.Foreign(ctx, k, launch)
-	if err != nil {
-		return none, err
-	}
-	name, version := b.Plugin()
-	duration := func(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
-	return backend.Prediction{
-		Elapsed: duration(f.Time.Seconds), Low: duration(f.Least), High: duration(f.Most), Method: "aot", Source: name + " " + version,
-	}, nil
+	return f.Prediction, err
 }
 
 // What launches took over what the model says of them, at least and at most: 24 kernels of

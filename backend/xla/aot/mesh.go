@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"matladder/backend"
 	"matladder/backend/internal/hlo"
@@ -81,7 +80,6 @@ func (b *Backend) predictSpread(ctx context.Context, spec backend.ProblemSpec) (
 	for _, x := range said.Exchanges {
 		wire = wire.Plus(at.Collective(x.Kind, x.Bytes, x.Axis))
 	}
-	duration := func(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
 	p.Low = max(p.Low, duration(wire.Least))
 	p.High += duration(wire.Most)
 	p.Elapsed += duration(wire.Seconds)

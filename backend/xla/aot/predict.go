@@ -328,16 +328,20 @@ func (b *Backend) sum(steps []Step) backend.Prediction {
 		least += s.Least
 		most += s.Most
 	}
-	duration := func(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
-	name, version := b.Plugin()
+	return predicted(b, seconds, least/(1+model.ModelError), most*(1+model.ModelError))
+}
+
+// predicted is what a compiler's output was found to take, in seconds, at least and at most; both are
+// 0 where nothing says.
+func predicted(by backend.Plugged, seconds, least, most float64) backend.Prediction {
+	name, version := by.Plugin()
 	return backend.Prediction{
-		Elapsed: duration(seconds),
-		Low:     duration(least / (1 + model.ModelError)),
-		High:    duration(most * (1 + model.ModelError)),
-		Method:  "aot",
-		Source:  strings.TrimSpace(name + " " + version),
+		Elapsed: duration(seconds), Low: duration(least), High: duration(most), Method: "aot", Source: strings.TrimSpace(name + " " + version),
 	}
 }
+
+// duration is a time in seconds as one of package time.
+func duration(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
 
 // product is the dtype and precision of the first product of a program, "" if
 // there is none.

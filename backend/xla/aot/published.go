@@ -3,7 +3,6 @@ package aot
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"matladder/backend"
 	"matladder/machine"
@@ -56,9 +55,7 @@ func (p *Published) PredictBaseline(_ context.Context, spec backend.ProblemSpec)
 	if err != nil {
 		return backend.Prediction{}, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
 	}
-	at := func(factor float64) time.Duration { return time.Duration(seconds * factor * float64(time.Second)) }
-	return backend.Prediction{
-		Elapsed: at(1), Low: at(1 - p.table.Error90), High: at(1 + p.table.Error90), Method: "published",
-		Source: p.table.Package + " " + p.table.Path,
-	}, nil
+	got := predicted(p, seconds, seconds*(1-p.table.Error90), seconds*(1+p.table.Error90))
+	got.Method = "published"
+	return got, nil
 }

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"matladder/backend"
 	"matladder/backend/xla/aot"
@@ -186,9 +185,7 @@ func (o *options) tritonTable(ctx context.Context, w io.Writer) error {
 		if d, err := tile.ParseDtype(f.Products); err == nil {
 			o.dtype = d
 		}
-		duration := func(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
-		sum := backend.Prediction{Elapsed: duration(f.Time.Seconds), Low: duration(f.Least), High: duration(f.Most)}
-		if err := o.rated(w, sum, device.PeakAt(f.Products, f.Precision), f.Products); err != nil {
+		if err := o.rated(w, f.Prediction, device.PeakAt(f.Products, f.Precision), f.Products); err != nil {
 			return err
 		}
 	}
