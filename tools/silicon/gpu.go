@@ -16,6 +16,7 @@ import (
 
 	"matladder/machine"
 	"matladder/model/vendor"
+	"matladder/stats/interval"
 )
 
 // known are the GPUs of the wheel that package machine knows, and whose collector to take: PyTorch's
@@ -232,14 +233,12 @@ func rounded3(x float64) float64 { return math.Round(1e3*x) / 1e3 }
 
 func median(all []float64) float64 { return quantile(all, .5) }
 
-func quantile(all []float64, q float64) float64 {
+// quantile is NaN of nothing.
+func quantile(all []float64, share float64) float64 {
 	if len(all) == 0 {
 		return math.NaN()
 	}
-	all = slices.Sorted(slices.Values(all))
-	at := q * float64(len(all)-1)
-	low := int(at)
-	return all[low] + (at-float64(low))*(all[min(low+1, len(all)-1)]-all[low])
+	return interval.Quantile(slices.Sorted(slices.Values(all)), share)
 }
 
 // collectors are those of a GPU, the one that is taken first.

@@ -22,13 +22,12 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
-
+	"matladder/internal/cli"
+	"matladder/internal/files"
 	"matladder/model/vendor"
 )
 
@@ -38,20 +37,17 @@ const (
 	version = "0.12.0"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
-		fmt.Fprintln(os.Stderr, "silicon:", err)
-		os.Exit(1)
-	}
+func main() { cli.Main("silicon", run) }
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	return cli.End("silicon", silicon(ctx, args, stdout, stderr), "interrupted", stdout, stderr)
 }
 
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	flags := pflag.NewFlagSet("silicon", pflag.ContinueOnError)
+func silicon(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	flags := cli.NewFlags("silicon")
 	wheel := flags.String("wheel", "", "`FILE` of aiconfigurator-core; downloaded from PyPI if not given")
 	update := flags.Bool("update", false, "write model/vendor/rates.json.gz and its testdata too")
-	if err := flags.Parse(args); err != nil {
+	if err := cli.Parse(flags, args, "usage: silicon [flags]"); err != nil {
 		return err
 	}
 	path := *wheel
@@ -112,7 +108,7 @@ func write(gpus []gpu) error {
 		return err
 	}
 	const folder = "../../model/vendor/"
-	return errors.Join(os.WriteFile(folder+"rates.json.gz", buf.Bytes(), 0o644), os.WriteFile(folder+"testdata/held_out.csv", []byte(held), 0o644))
+	return errors.Join(files.Replace(folder+"rates.json.gz", buf.Bytes()), files.Replace(folder+"testdata/held_out.csv", []byte(held)))
 }
 
 // download returns the path of the wheel, which is kept in the user's cache.
@@ -171,8 +167,5 @@ func download(ctx context.Context, stderr io.Writer) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return "", err
 	}
-	if err := os.WriteFile(path+".part", content, 0o644); err != nil {
-		return "", err
-	}
-	return path, os.Rename(path+".part", path)
+	return path, files.Replace(path, content)
 }
