@@ -46,7 +46,7 @@ type Result struct {
 	QuantSNRdB  float64 // 20·log10(‖o64‖ / ‖o - o64‖)
 }
 
-// join takes in a verdict on another part of the output: of wrong ones the worst is told.
+// join takes in a verdict on another part of the output: of wrong ones the worst is reported.
 func (r *Result) join(part Result) {
 	if !part.OK && (r.OK || part.ErrOverBound > r.ErrOverBound) {
 		r.OK, r.Detail = false, part.Detail
@@ -54,7 +54,7 @@ func (r *Result) join(part Result) {
 	r.ErrOverBound, r.RelErr = max(r.ErrOverBound, part.ErrOverBound), max(r.RelErr, part.RelErr)
 }
 
-// note takes in an error over its bound, of which the first above 1 is told; NaN is worse than any.
+// note takes in an error over its bound, of which the first above 1 is reported; NaN is worse than any.
 func (r *Result) note(over float64, detail func() string) {
 	if over != over {
 		over = math.Inf(1)

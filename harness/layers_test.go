@@ -56,7 +56,7 @@ func TestLayers(t *testing.T) {
 	}
 	b.Reset()
 	summaries[0].LowConfidence = true
-	if err := stats.WriteLayers(&b, summaries); err != nil || !strings.Contains(b.String(), "†3.00 ms") { // a sum with one that is not to be relied on
+	if err := stats.WriteLayers(&b, summaries); err != nil || !strings.Contains(b.String(), "†3.00 ms") { // a sum with a noisy figure
 		t.Errorf("%v, no † before the sum in\n%s", err, b.String())
 	}
 }

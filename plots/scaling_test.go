@@ -56,7 +56,7 @@ func scalingPictureOf(t *testing.T, rows []results.Record) []figure.Picture {
 	return list
 }
 
-// placesOf are the devices and % of the peak of a series, "-" for one that is not there.
+// placesOf are the devices and % of the peak of a series, "-" for a missing one.
 func placesOf(p figure.Panel, name string) string {
 	for _, s := range p.Series {
 		if strings.HasPrefix(s.Label, name+":") {

@@ -52,7 +52,7 @@ func (in *installer) link(ctx context.Context, dir string) (Installed, error) {
 		return Installed{}, err
 	}
 	defer unlock()
-	return in.place(ctx, in.root()+".linked", name, func(i *Installed) (err error) { // beside one that was downloaded
+	return in.place(ctx, in.root()+".linked", name, func(i *Installed) (err error) { // next to one that was downloaded
 		i.Unpinned = true
 		i.Files, err = in.linkFiles(ctx, dir, i.Root)
 		return err

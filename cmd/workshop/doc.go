@@ -10,7 +10,7 @@
 //	go run ./cmd/workshop hint NUMBER [WHICH]      a word of help
 //	go run ./cmd/workshop solution NUMBER          a file that is right
 //	go run ./cmd/workshop reset NUMBER …           an exercise as it came; yours is kept
-//	go run ./cmd/workshop predict [LESSON [TEXT]]  keep a prediction; all beside what came out
+//	go run ./cmd/workshop predict [LESSON [TEXT]]  keep a prediction; all next to what came out
 //	go run ./cmd/workshop collect NAME             the file to hand in
 //	go run ./cmd/workshop class FOLDER             what all handed in, and their ladder
 //	go run ./cmd/workshop slides                   the lessons for Marp

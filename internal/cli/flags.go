@@ -63,7 +63,7 @@ func Listed(flag, thing string, given, known []string) error {
 }
 
 // Alias has flags answer to older names too, which no help shows: pairs of an old name and
-// the one that it stands for.
+// the one that it means.
 func Alias(f *pflag.FlagSet, pairs ...string) {
 	names, before := map[string]string{}, f.GetNormalizeFunc()
 	for pair := range slices.Chunk(pairs, 2) {

@@ -42,7 +42,7 @@ func Offer[T ~string](f *pflag.FlagSet, name string, words []T) {
 	f.SetAnnotation(name, offered, list)
 }
 
-// helpError is pflag.ErrHelp with what is to be told.
+// helpError is pflag.ErrHelp with the help.
 type helpError struct{ text string }
 
 func (*helpError) Error() string { return pflag.ErrHelp.Error() }

@@ -4,7 +4,7 @@
 //
 //	go run ./tools/hero
 //
-// Its figures are those of two results files beside it. To measure and predict them again:
+// Its figures are those of two results files next to it. To measure and predict them again:
 //
 //		go run ./cmd/bench --kernel 1,2,3,4,5 --dtype bfloat16 --sizes 1024 --out tools/hero/cpu.csv
 //		go run ./cmd/bench --topology v5e --kernel 1,2,3,4,5 --dtype bfloat16 --sizes 1024 --out tools/hero/v5e.csv

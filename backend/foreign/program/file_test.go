@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestParse_Cut: text that ends anywhere before its end is told to be cut; brackets in strings and comments
+// TestParse_Cut: text that ends anywhere before its end is reported as cut; brackets in strings and comments
 // are none.
 func TestParse_Cut(t *testing.T) {
 	content, err := os.ReadFile("testdata/matmul.mlir")

@@ -51,7 +51,7 @@ func init() { // a variable would depend on itself: misuse lists verbs
 		{"hint", "NUMBER [WHICH]", "a word of help", "of " + which, 2, nil, hint},
 		{"solution", "NUMBER", "a file that is right", "of " + which, 1, nil, solution},
 		{"reset", "NUMBER …", "an exercise as it came; yours is kept", which, many, nil, reset},
-		{"predict", "[LESSON [TEXT]]", "keep a prediction; all beside what came out", "", 100, []string{"input"}, predict},
+		{"predict", "[LESSON [TEXT]]", "keep a prediction; all next to what came out", "", 100, []string{"input"}, predict},
 		{"collect", "NAME", "the file to hand in", `under which name? As in: go run ./cmd/workshop collect "Ada"`, 100, []string{"input", "out"}, collect},
 		{"class", "FOLDER", "what all handed in, and their ladder", "in which folder are the hand-ins? As in: go run ./cmd/workshop class hand-ins/", 1000, []string{"out"}, class},
 		{"slides", "", "the lessons for Marp", "", 0, []string{"out"}, slides},

@@ -20,7 +20,7 @@ type Launch struct {
 	Stages int
 }
 
-// ReadLaunch reads what a kernel is launched with: the JSON that Triton writes beside its text, with
+// ReadLaunch reads what a kernel is launched with: the JSON that Triton writes next to its text, with
 // "grid" and "args" added. What it does not say is as Triton has it.
 func ReadLaunch(text []byte) (Launch, error) {
 	l := Launch{Warps: DefaultWarps, Stages: DefaultStages, Args: map[string]string{}}

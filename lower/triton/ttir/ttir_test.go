@@ -110,7 +110,7 @@ func TestCount_Sampled(t *testing.T) {
 	}
 }
 
-// TestCount_Data: what data decides is told, or refused.
+// TestCount_Data: what data decides is noted, or refused.
 func TestCount_Data(t *testing.T) {
 	args := map[string]string{"n": "256"}
 	got, err := count(t, "picked", Launch{Grid: [3]int{8, 1, 1}, Args: args})

@@ -10,7 +10,7 @@ import (
 // loopsOf are loops of some instruction sets on factors of some dtypes.
 type loopsOf struct {
 	isas, dtypes string
-	has          bool // this processor, of what they need beside one of isas
+	has          bool // this processor, of what they need in addition to one of isas
 	loops        []loop
 }
 
