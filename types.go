@@ -1,10 +1,10 @@
 package matladder
 
 import (
-	"math"
 	"unsafe"
 
 	"matladder/internal/bfloat16"
+	"matladder/internal/float16"
 	"matladder/tile"
 )
 
@@ -17,44 +17,15 @@ func ToBFloat16(x float32) BFloat16 { return BFloat16(bfloat16.Round(x)) }
 // Float32 is x, exactly.
 func (x BFloat16) Float32() float32 { return bfloat16.Widen(uint16(x)) }
 
-// Float16 is the 16-bit format of IEEE 754. No tile program has arrays of it: it is here to
-// be converted.
+// Float16 is the 16-bit format of IEEE 754.
 type Float16 uint16
 
 // ToFloat16 rounds to nearest, ties to even: what is below 2^-14 to a multiple of 2^-24, what
 // is too large to infinity. A NaN stays one, with as much of its payload as there is room for.
-func ToFloat16(x float32) Float16 {
-	const (
-		rebias  = (127 - 15) << 23 // between the exponents of the two formats
-		least   = 113 << 23        // 2^-14, the least number that is not subnormal
-		most    = 0x477FFFFF       // the last one below 2^16
-		spacing = 0.5              // float32 numbers from here on lie 2^-24 apart
-	)
-	bits := math.Float32bits(x)
-	sign, size := Float16(bits>>16&0x8000), bits&^(1<<31)
-	switch {
-	case x != x:
-		return sign | 0x7C00 | Float16(max(1, size>>13&0x3FF))
-	case size > most:
-		return sign | 0x7C00
-	case size < least:
-		return sign | Float16(math.Float32bits(math.Float32frombits(size)+spacing)-math.Float32bits(spacing))
-	}
-	size -= rebias
-	return sign | Float16((size+0xFFF+size>>13&1)>>13)
-}
+func ToFloat16(x float32) Float16 { return Float16(float16.Round(x)) }
 
 // Float32 is x, exactly.
-func (x Float16) Float32() float32 {
-	sign, size := uint32(x&0x8000)<<16, uint32(x&0x7FFF)
-	switch {
-	case size >= 0x7C00:
-		return math.Float32frombits(sign | 0x7F800000 | size&0x3FF<<13)
-	case size < 0x400: // subnormal
-		return math.Float32frombits(sign | math.Float32bits(float32(size)/(1<<24)))
-	}
-	return math.Float32frombits(sign | (size<<13 + (127-15)<<23))
-}
+func (x Float16) Float32() float32 { return float16.Widen(uint16(x)) }
 
 // Float8E4M3FN is the 8-bit format of OCP that has no infinity and numbers up to 448.
 type Float8E4M3FN uint8
@@ -132,7 +103,6 @@ type Element interface {
 	float32 | int32 | int8 | uint8 | BFloat16 | Float16 | Float8E4M3FN | Float8E5M2 | Int4x2
 }
 
-// dtypeOf is InvalidDtype for Float16.
 func dtypeOf[T Element]() tile.Dtype {
 	var x T
 	switch any(x).(type) {
@@ -146,6 +116,8 @@ func dtypeOf[T Element]() tile.Dtype {
 		return tile.Uint8
 	case BFloat16:
 		return tile.BFloat16
+	case Float16:
+		return tile.Float16
 	case Float8E4M3FN:
 		return tile.Float8E4M3FN
 	case Float8E5M2:

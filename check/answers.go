@@ -125,7 +125,7 @@ func (a *answers) answer(dst, b []float64, i, step int, known bool, stretch floa
 
 // finish makes of the sums of row i what the output has.
 func (a *answers) finish(dst []float64, i int, stretch float64) {
-	p, scale := a.p, a.scaleA(i)
+	p, scale := a.p, a.scaleA(i)*a.scaleOfAll()
 	for j, s := range dst {
 		if p.Out == tile.Int32 {
 			dst[j] = float64(int32(int64(activateExactly(p, s))))

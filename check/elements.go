@@ -181,9 +181,24 @@ func (x *pattern) scaleB(k, j int) float64 {
 		if x.isLifted(k) {
 			return 1
 		}
-		return float64(1 + 2*(x.draw("sb", operandGroup(x.scheme, k, j, x.p.N))%2))
+		h := x.draw("sb", operandGroup(x.scheme, k, j, x.p.N)) % 2
+		if x.scheme.Scales == tile.Float8E8M0FNU {
+			return float64(1 + h)
+		}
+		return float64(1 + 2*h)
 	}
 	return 1
+}
+
+// scaleOfAll is what all of both operands is multiplied by beside the scales of groups.
+func (x *pattern) scaleOfAll() float64 {
+	switch {
+	case !x.scheme.TwoLevels():
+		return 1
+	case x.scheme.A == problem.NoGrain:
+		return 2
+	}
+	return 4
 }
 
 // zeroA is the zero point of all of a.

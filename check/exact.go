@@ -85,6 +85,8 @@ func (x *pattern) fill(ctx context.Context, t tile.Tensor, at int, name string) 
 		for j := range p.N {
 			t.Set(at+j, x.bias(j))
 		}
+	case "ta", "tb":
+		t.Set(at, 2)
 	case "sa", "za":
 		shape := operandCodes("a", p, x.scheme).Shape(p.M, p.K)
 		for i := range int(tile.Elements(shape)) {

@@ -51,7 +51,7 @@ func fillMatmul(ctx context.Context, t tile.Tensor, name string, p problem.Matmu
 	}
 	start := startOf(name, seed)
 	switch {
-	case name == "sa" || name == "sb": // positive, near 1/128
+	case name == "sa" || name == "sb" || name == "ta" || name == "tb": // positive, near 1/128
 		for i := range t.Len() {
 			t.Set(i, math.Ldexp(1+unit(start, i), -8))
 		}

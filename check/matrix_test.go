@@ -137,7 +137,7 @@ func (b *broken) again(i, rows, j, cols int, w wrongly) {
 		b.finish(sum, i+r, 1)
 		for c := j; c < j+cols; c++ {
 			if w.final != nil {
-				sum[c] = w.final(exact[c]*b.scaleA(i+r), sum[c])
+				sum[c] = w.final(exact[c]*b.scaleA(i+r)*b.scaleOfAll(), sum[c])
 			}
 			b.set((i+r)*p.N+c, sum[c])
 		}

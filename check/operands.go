@@ -14,12 +14,13 @@ import (
 
 // operands are the inputs of one product, which stand for real numbers.
 type operands struct {
-	p              problem.Matmul
-	scheme         problem.Scheme
-	a, b           tile.Tensor
-	sa, sb, za, zb tile.Tensor // without data where p has none
-	bias           []float64   // zeros if p has none
-	quantizer      quantizer   // of all of a, if it is quantized as one inside the launch
+	p         problem.Matmul
+	scheme    problem.Scheme
+	a, b      tile.Tensor
+	za, zb    tile.Tensor // without data where p has none
+	sa, sb    []float64   // with the scales of all multiplied in; nil where p has none
+	bias      []float64   // zeros if p has none
+	quantizer quantizer   // of all of a, if it is quantized as one inside the launch
 }
 
 // operandsOf finds the operands among named inputs.
@@ -35,7 +36,8 @@ func operandsOf(ctx context.Context, p problem.Matmul, in map[string]tile.Tensor
 	}
 	a, b := operandCodes("a", p, scheme), operandCodes("b", p, scheme)
 	given := scheme.A != problem.NoGrain && !scheme.Dynamic
-	var bias tile.Tensor
+	var bias, sa, sb, ta, tb tile.Tensor
+	two := scheme.TwoLevels()
 	for _, w := range []struct {
 		name  string
 		to    *tile.Tensor
@@ -43,8 +45,9 @@ func operandsOf(ctx context.Context, p problem.Matmul, in map[string]tile.Tensor
 		shape []int
 	}{
 		{"a", &o.a, true, []int{p.M, p.K}}, {"b", &o.b, true, bShape}, {"bias", &bias, p.Bias, []int{1, p.N}},
-		{"sa", &o.sa, given, a.Shape(p.M, p.K)}, {"za", &o.za, given && scheme.ZeroA, a.Shape(p.M, p.K)},
-		{"sb", &o.sb, scheme.B != problem.NoGrain, b.Shape(p.K, p.N)}, {"zb", &o.zb, scheme.ZeroB, b.Shape(p.K, p.N)},
+		{"sa", &sa, given, a.Shape(p.M, p.K)}, {"ta", &ta, given && two, []int{1, 1}}, {"tb", &tb, two, []int{1, 1}},
+		{"za", &o.za, given && scheme.ZeroA, a.Shape(p.M, p.K)},
+		{"sb", &sb, scheme.B != problem.NoGrain, b.Shape(p.K, p.N)}, {"zb", &o.zb, scheme.ZeroB, b.Shape(p.K, p.N)},
 	} {
 		if !w.need {
 			continue
@@ -56,6 +59,7 @@ func operandsOf(ctx context.Context, p problem.Matmul, in map[string]tile.Tensor
 	if p.Bias {
 		bias.Decode(o.bias, 0, 1)
 	}
+	o.sa, o.sb = scalesOf(sa, ta), scalesOf(sb, tb)
 	if scheme.Dynamic && scheme.A == problem.Tensor {
 		lo, hi, err := extremes(ctx, p.M, p.K, func(row, col int) float32 { return float32(o.a.At(row*p.K + col)) })
 		if err != nil {
@@ -64,6 +68,20 @@ func operandsOf(ctx context.Context, p problem.Matmul, in map[string]tile.Tensor
 		o.quantizer = newQuantizer(p, scheme, lo, hi)
 	}
 	return o, nil
+}
+
+// scalesOf are scales times that of all.
+func scalesOf(scales, all tile.Tensor) []float64 {
+	if scales.Data == nil {
+		return nil
+	}
+	list := scales.Floats()
+	if all.Data != nil {
+		for i := range list {
+			list[i] *= all.At(0)
+		}
+	}
+	return list
 }
 
 // rowsOfA are some rows by rowOfA, with their doubts.
@@ -87,9 +105,13 @@ func (o operands) rowOfA(dst, doubt []float64, row int) {
 	case !o.scheme.Dynamic:
 		of := operandCodes("a", o.p, o.scheme)
 		for from, part := range o.parts(dst) {
-			s := stepAt(o.sa, o.za, of.Group(row, from, o.p.K))
+			g := of.Group(row, from, o.p.K)
+			zero := 0.0
+			if o.za.Data != nil {
+				zero = o.za.At(g)
+			}
 			for i, x := range part {
-				part[i] = s.Real(x)
+				part[i] = o.sa[g] * (x - zero)
 			}
 		}
 	default:
@@ -134,7 +156,7 @@ const nearly = 0x1p-21
 // newQuantizer finds the step of elements from lo to hi.
 func newQuantizer(p problem.Matmul, scheme problem.Scheme, lo, hi float32) quantizer {
 	codes, _ := p.Factors()
-	q := quantizer{Step: quant.Fit(lo, hi, codes, scheme.ZeroA)}
+	q := quantizer{Step: quant.Fit(lo, hi, codes, quant.GroupingOf(scheme, true))}
 	q.bottom, q.up = codes.Range()
 	if scheme.ZeroA {
 		steps := math.Min(float64(lo), 0) / float64(q.Scale)
@@ -174,12 +196,12 @@ func (o operands) rowOfB(dst, size []float64, k, from int) {
 		stride = 0
 	}
 	rounded := o.scheme.ZeroB && !o.p.Acc.IsInteger()
-	scales, zeros := o.sb.Float32s(), []int32{}
+	zeros := []int32{}
 	if o.scheme.ZeroB {
 		zeros = o.zb.Int32s()
 	}
 	for j, x := range dst {
-		scale, zero := float64(scales[first+j*stride]), 0.0
+		scale, zero := o.sb[first+j*stride], 0.0
 		if o.scheme.ZeroB {
 			zero = float64(zeros[first+j*stride])
 		}
@@ -192,13 +214,4 @@ func (o operands) rowOfB(dst, size []float64, k, from int) {
 
 func operandGroup(s problem.Scheme, row, col, cols int) int {
 	return quant.Grouping{Grain: s.B, Block: s.Block}.Group(row, col, cols)
-}
-
-// stepAt is group i of given scales and zero points.
-func stepAt(scales, zeros tile.Tensor, i int) quant.Step {
-	s := quant.Step{Scale: scales.Float32s()[i]}
-	if zeros.Data != nil {
-		s.Zero = zeros.Int32s()[i]
-	}
-	return s
 }

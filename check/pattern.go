@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"math"
 	"matladder/problem"
 	"matladder/tile"
 	"slices"
@@ -136,7 +137,7 @@ func newPattern(p problem.Matmul, e int, seed uint64, dist string) (*pattern, er
 // oddUpTo is the largest odd integer up to which a dtype has all, or enough.
 func oddUpTo(d tile.Dtype) int {
 	switch d {
-	case tile.Int4:
+	case tile.Int4, tile.Float4E2M1FN:
 		return 3
 	case tile.Float8E5M2:
 		return 7
@@ -149,8 +150,12 @@ func significant(d tile.Dtype) int {
 	switch d {
 	case tile.Float32:
 		return 24
+	case tile.Float16:
+		return 11
 	case tile.BFloat16:
 		return 8
+	case tile.Float4E2M1FN:
+		return 2
 	case tile.Float8E4M3FN:
 		return 4
 	case tile.Float8E5M2, tile.Int4:
@@ -178,6 +183,11 @@ func (x *pattern) anchor(lifted bool) bool {
 		}
 	}
 	switch {
+	case dynamic && x.scheme.Scales == tile.Float8E8M0FNU: // the largest power of two, with which a scale is 1
+		_, most := x.a.Range()
+		if add(math.Ldexp(1, math.Ilogb(most)), lift); lifted && most < 64 {
+			return false
+		}
 	case dynamic && x.a.IsInteger():
 		add(127, lift)
 		if x.scheme.ZeroA {
@@ -185,7 +195,7 @@ func (x *pattern) anchor(lifted bool) bool {
 		}
 	case dynamic:
 		add(112, lift) // the largest code of both float8, times a power of two
-	case lifted && x.a == tile.Int4:
+	case lifted && x.a.Bits() < 8:
 		return false
 	case lifted:
 		add(64, 2)

@@ -19,7 +19,8 @@ func fillQuantized(ctx context.Context, t tile.Tensor, name string, p problem.Ma
 	if name == "b_sums" {
 		return true, fillSums(ctx, t, p, seed, dist)
 	}
-	given := name == "b" || name == "sb" || name == "zb" || scheme.A != problem.NoGrain && !scheme.Dynamic && (name == "a" || name == "sa" || name == "za")
+	ofA := name == "a" || name == "sa" || name == "za" || name == "ta"
+	given := name == "b" || name == "sb" || name == "zb" || name == "tb" || ofA && scheme.A != problem.NoGrain && !scheme.Dynamic
 	if dist == Integers || IsExact(dist) || !given {
 		return false, nil
 	}
@@ -33,9 +34,11 @@ func fillQuantized(ctx context.Context, t tile.Tensor, name string, p problem.Ma
 			return true, err
 		}
 		switch name[0] {
+		case 't':
+			t.Set(e, float64(m.All))
 		case 's':
 			for i, s := range steps {
-				t.Set(e*len(steps)+i, float64(s.Scale))
+				t.Set(e*len(steps)+i, float64(s.Stored))
 			}
 		case 'z':
 			for i, s := range steps {
@@ -66,20 +69,27 @@ type codes struct {
 func operandCodes(name string, p problem.Matmul, s problem.Scheme) codes {
 	a, _ := p.Factors()
 	if name == "a" {
-		return codes{"a", p.M, p.K, a, quant.Grouping{Grain: s.A, Block: s.Block, Asymmetric: s.ZeroA}}
+		return codes{"a", p.M, p.K, a, quant.GroupingOf(s, true)}
 	}
-	return codes{"b", p.K, p.N, p.B, quant.Grouping{Grain: s.B, Block: s.Block, Asymmetric: s.ZeroB}}
+	return codes{"b", p.K, p.N, p.B, quant.GroupingOf(s, false)}
 }
 
 // steps finds the step of each group of a matrix of which at gives the elements,
-// on all cores.
-func (c codes) steps(ctx context.Context, at func(row, col int) float32) (steps []quant.Step, err error) {
+// and the scale of all where it has one, on all cores.
+func (c *codes) steps(ctx context.Context, at func(row, col int) float32) (steps []quant.Step, err error) {
 	steps = make([]quant.Step, tile.Elements(c.Shape(c.rows, c.cols)))
+	if c.Scales == tile.Float8E4M3FN {
+		least, most, err := extremes(ctx, c.rows, c.cols, at)
+		if err != nil {
+			return nil, err
+		}
+		c.All = quant.ScaleOfAll(max(-least, most), c.dtype)
+	}
 	switch c.Grain {
 	case problem.Tensor:
 		var least, most float32
 		if least, most, err = extremes(ctx, c.rows, c.cols, at); err == nil {
-			steps[0] = quant.Fit(least, most, c.dtype, c.Asymmetric)
+			steps[0] = quant.Fit(least, most, c.dtype, c.Grouping)
 		}
 	case problem.Token, problem.TokenBlock:
 		err = inStrips(ctx, c.rows, c.cols, func(from, to int) {

@@ -14,6 +14,7 @@ import (
 //	bfloat16
 //	int8:bfloat16:per_channel+token
 //	bfloat16xint4:per_block128:bias+gelu
+//	mxfp4:bias (see Formats)
 //
 // The output of a quantized product is a's dtype if that is wide, else bfloat16.
 var MatmulFamily = &Family{
@@ -78,14 +79,18 @@ func (p Matmul) Sides() []Side {
 // parseMatmul reads what MatmulFamily documents.
 func parseMatmul(s string) (Asked, error) {
 	words := strings.Split(s, ":")
-	given, two, err := parseOperands(words[0])
-	if err != nil && two {
-		err = fmt.Errorf("dtype %q: %w", words[0], err)
+	given, rest, is := parseFormats(words)
+	if !is {
+		var two bool
+		var err error
+		if given, two, err = parseOperands(words[0]); err != nil && two {
+			err = fmt.Errorf("dtype %q: %w", words[0], err)
+		}
+		if err != nil {
+			return Asked{}, err
+		}
 	}
-	if err != nil {
-		return Asked{}, err
-	}
-	for _, word := range words[1:] {
+	for _, word := range rest {
 		if err := given.read(word); err != nil {
 			return Asked{}, fmt.Errorf("dtype %q: %w", s, err)
 		}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"matladder/tile"
 )
 
 // Quant is how narrow operands stand for real numbers, as words joined by +.
@@ -14,6 +16,7 @@ import (
 //	tensor, token, token_block               which elements of a do, its scales given
 //	dynamic_tensor, dynamic_token, …         the same, a quantized inside each launch
 //	zero_a, zero_b                           zero points beside the scales of a, of b
+//	e8m0, e8m0_up, e4m3                      how the scales of groups of k are stored
 //
 // The first word is about b and always there. Without one about a, a narrow a
 // has one scale and a wide one none. So per_channel+dynamic_token multiplies
@@ -21,6 +24,10 @@ import (
 // row, per_block128+dynamic_token_block by such that are quantized in pieces of 128
 // elements of a row, and per_block128 with a in bfloat16 and b in int4 is quantization
 // of the weights alone.
+//
+// Scales are float32. With e8m0 those of groups are powers of two, as float8_e8m0fnu: the
+// MX formats of OCP, groups of 32; e8m0_up rounds them up where OCP rounds down. With e4m3 they are float8_e4m3fn, and each operand has one
+// float32 scale beside them, ta and tb: NVFP4, groups of 16. See Formats.
 //
 // A result that float32 holds is right to a few roundings whatever the size of the scales, from
 // 2^-126 on: kernels apply them so that nothing on the way is out of range. There are two limits. Scales
@@ -59,7 +66,14 @@ type Scheme struct {
 	Dynamic bool  // a comes wide and is quantized inside each launch
 	ZeroA   bool  // a = sa·(qa - za)
 	ZeroB   bool  // b = sb·(qb - zb)
+	// Scales is how those of groups of k are stored: float32, float8_e8m0fnu, or float8_e4m3fn,
+	// which come with one more for a whole operand.
+	Scales tile.Dtype
+	Up     bool // powers of two are rounded up, so that no code saturates, not down as OCP has it
 }
+
+// TwoLevels reports whether an operand whose groups have scales has one of all of it as well.
+func (s Scheme) TwoLevels() bool { return s.Scales == tile.Float8E4M3FN }
 
 // maxBlock bounds the elements of k that share a scale.
 const maxBlock = 1 << 20
@@ -73,7 +87,7 @@ func ParseQuant(s string) (Quant, error) {
 
 // Scheme takes q apart.
 func (q Quant) Scheme() (Scheme, error) {
-	var s Scheme
+	s := Scheme{Scales: tile.Float32}
 	if q == NoQuant {
 		return s, nil
 	}
@@ -108,6 +122,9 @@ var words = []struct {
 	{"dynamic_token_block", "a", func(s *Scheme) { s.A, s.Dynamic = TokenBlock, true }},
 	{"zero_a", "zero_a", func(s *Scheme) { s.ZeroA = true }},
 	{"zero_b", "zero_b", func(s *Scheme) { s.ZeroB = true }},
+	{"e8m0", "scales", func(s *Scheme) { s.Scales = tile.Float8E8M0FNU }},
+	{"e8m0_up", "scales", func(s *Scheme) { s.Scales, s.Up = tile.Float8E8M0FNU, true }},
+	{"e4m3", "scales", func(s *Scheme) { s.Scales = tile.Float8E4M3FN }},
 }
 
 const blockWord = "per_block"
@@ -163,6 +180,14 @@ func (s Scheme) Quant() Quant {
 	}
 	if s.ZeroB {
 		list = append(list, "zero_b")
+	}
+	switch {
+	case s.Up:
+		list = append(list, "e8m0_up")
+	case s.Scales == tile.Float8E8M0FNU:
+		list = append(list, "e8m0")
+	case s.TwoLevels():
+		list = append(list, "e4m3")
 	}
 	return Quant(strings.Join(list, "+"))
 }

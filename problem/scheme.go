@@ -19,9 +19,9 @@ func (p Matmul) Scheme() (Scheme, error) {
 	}
 	switch narrow := isNarrow(p.A); {
 	case !isNarrow(p.B):
-		return refuse("b is %s: it quantizes int8, int4 and float8 operands", p.B)
-	case !narrow && p.A != tile.Float32 && p.A != tile.BFloat16:
-		return refuse("a is %s: it takes float32, bfloat16, and what it quantizes", p.A)
+		return refuse("b is %s: it quantizes int8, int4, float8 and float4 operands", p.B)
+	case !narrow && p.A != tile.Float32 && !isHalf(p.A):
+		return refuse("a is %s: it takes float32, bfloat16, float16, and what it quantizes", p.A)
 	case p.Out.Bits() < 16 || p.Out.IsInteger():
 		return refuse("scales lead to a float32 or bfloat16 output, not %s", p.Out)
 	case s.Dynamic && narrow:
@@ -30,6 +30,16 @@ func (p Matmul) Scheme() (Scheme, error) {
 		return refuse("a is %s, which has no scales (dynamic_%s quantizes it)", p.A, s.A)
 	case s.A == TokenBlock && s.B != Block:
 		return refuse("%s shares the groups of k of b's scales, and needs per_block128 or its like", s.A)
+	case s.Scales != tile.Float32 && s.B != Block:
+		return refuse("scales of groups of k need per_block32 or its like")
+	case s.Scales != tile.Float32 && s.A != NoGrain && s.A != TokenBlock:
+		return refuse("scales of a's groups need token_block or dynamic_token_block")
+	case s.Scales != tile.Float32 && narrow && s.A == NoGrain:
+		return refuse("a is %s, and its groups have no scales: add token_block", p.A)
+	case s.Dynamic && s.TwoLevels():
+		return refuse("the scale of all of a is not made inside the launch")
+	case s.Scales != tile.Float32 && (s.ZeroA || s.ZeroB):
+		return refuse("zero points need scales in float32")
 	case s.A == NoGrain && narrow:
 		s.A = Tensor
 	}
@@ -67,11 +77,13 @@ func reach(d tile.Dtype, zero bool) int {
 
 func isNarrow(d tile.Dtype) bool {
 	switch d {
-	case tile.Int8, tile.Int4, tile.Float8E4M3FN, tile.Float8E5M2:
+	case tile.Int8, tile.Int4, tile.Float8E4M3FN, tile.Float8E5M2, tile.Float4E2M1FN:
 		return true
 	}
 	return false
 }
+
+func isHalf(d tile.Dtype) bool { return d == tile.BFloat16 || d == tile.Float16 }
 
 // Factors are the dtypes of the numbers that are multiplied: those of a and b
 // but where a is quantized on the way, to b's dtype (int8 for int4), or b is
@@ -104,18 +116,24 @@ func (p Matmul) scaleBytes() int64 {
 	if err != nil {
 		return 0
 	}
-	numbers := func(g Grain, zero bool) int {
-		n := map[Grain]int{Tensor: 1, Token: p.M, TokenBlock: p.M * p.Groups(s), Channel: p.N, Block: p.N * p.Groups(s)}[g]
-		if zero {
-			return 2 * n
+	bytes := func(g Grain, zero bool) int64 {
+		n := int64(map[Grain]int{Tensor: 1, Token: p.M, TokenBlock: p.M * p.Groups(s), Channel: p.N, Block: p.N * p.Groups(s)}[g])
+		all := tile.Float32.Bytes(n)
+		switch {
+		case zero:
+			return 2 * all
+		case g >= Block && s.TwoLevels():
+			return s.Scales.Bytes(n) + tile.Float32.Bytes(1)
+		case g >= Block:
+			return s.Scales.Bytes(n)
 		}
-		return n
+		return all
 	}
-	n := numbers(s.B, s.ZeroB)
+	all := bytes(s.B, s.ZeroB)
 	if !s.Dynamic { // else they are made inside the launch
-		n += numbers(s.A, s.ZeroA)
+		all += bytes(s.A, s.ZeroA)
 	}
-	return tile.Float32.Bytes(int64(n))
+	return all
 }
 
 // Groups is how many scales of b one column has; 1 but for Block.

@@ -6,8 +6,8 @@ import (
 	"matladder/tile"
 )
 
-// Plain returns why p is more than one unquantized product of float32, bfloat16
-// or int8 operands, or nil.
+// Plain returns why p is more than one unquantized product of float32, bfloat16,
+// float16 or int8 operands, or nil.
 func (p Matmul) Plain() error {
 	switch {
 	case p.Quant != NoQuant:
@@ -21,16 +21,34 @@ func (p Matmul) Plain() error {
 }
 
 // Scaled returns why p is more than a product, batched or not, with optional
-// scales, bias and activation, or nil.
+// scales, bias and activation, or nil. Scales that belong to groups of k are Grouped's.
 func (p Matmul) Scaled() error {
-	if _, err := p.Scheme(); err != nil {
+	switch s, err := p.Scheme(); {
+	case err != nil:
 		return err
+	case s.B == Block:
+		return fmt.Errorf("quantization %s scales inside the sum: v6_mx does", p.Quant)
 	}
 	if err := p.Epilogue().validate(p); err != nil {
 		return err
 	}
 	if p.Quant == NoQuant {
 		return p.product()
+	}
+	return p.stored()
+}
+
+// Grouped returns why p is more than a product of operands whose groups of k have scales,
+// batched or not, with optional bias and activation, or nil.
+func (p Matmul) Grouped() error {
+	switch s, err := p.Scheme(); {
+	case err != nil:
+		return err
+	case s.B != Block:
+		return fmt.Errorf("no groups of k share a scale: v5_quant computes it (mxfp8, mxfp4 and per_block128 have groups)")
+	}
+	if err := p.Epilogue().validate(p); err != nil {
+		return err
 	}
 	return p.stored()
 }
@@ -44,9 +62,9 @@ func (p Matmul) product() error {
 		return fmt.Errorf("operands of different dtypes (%s and %s) are not supported", p.A, p.B)
 	}
 	switch p.A {
-	case tile.Float32, tile.BFloat16, tile.Int8:
+	case tile.Float32, tile.BFloat16, tile.Float16, tile.Int8:
 	default:
-		return fmt.Errorf("dtype %s is not supported (float32, bfloat16 and int8 are)", p.A)
+		return fmt.Errorf("dtype %s is not supported (float32, bfloat16, float16 and int8 are)", p.A)
 	}
 	if p.Acc.IsInteger() != p.Out.IsInteger() || p.Out.Bits() < 16 {
 		return fmt.Errorf("output %s from an accumulator of %s needs scales", p.Out, p.Acc)

@@ -21,6 +21,9 @@ const (
 	Int8
 	Uint8
 	Int4
+	Float16
+	Float4E2M1FN  // sign, two bits of exponent, one of mantissa: 0, 0.5, 1, 1.5, 2, 3, 4 and 6
+	Float8E8M0FNU // a power of two, of scales: 2^(code-127), or NaN; no sign, no zero
 )
 
 var dtypes = [...]struct {
@@ -28,21 +31,24 @@ var dtypes = [...]struct {
 	bits    int
 	integer bool
 }{
-	InvalidDtype: {"invalid", 0, false},
-	Bool:         {"bool", 1, false},
-	Float32:      {"float32", 32, false},
-	BFloat16:     {"bfloat16", 16, false},
-	Float8E4M3FN: {"float8_e4m3fn", 8, false},
-	Float8E5M2:   {"float8_e5m2", 8, false},
-	Int32:        {"int32", 32, true},
-	Int8:         {"int8", 8, true},
-	Uint8:        {"uint8", 8, true},
-	Int4:         {"int4", 4, true},
+	InvalidDtype:  {"invalid", 0, false},
+	Bool:          {"bool", 1, false},
+	Float32:       {"float32", 32, false},
+	BFloat16:      {"bfloat16", 16, false},
+	Float8E4M3FN:  {"float8_e4m3fn", 8, false},
+	Float8E5M2:    {"float8_e5m2", 8, false},
+	Int32:         {"int32", 32, true},
+	Int8:          {"int8", 8, true},
+	Uint8:         {"uint8", 8, true},
+	Int4:          {"int4", 4, true},
+	Float16:       {"float16", 16, false},
+	Float4E2M1FN:  {"float4_e2m1fn", 4, false},
+	Float8E8M0FNU: {"float8_e8m0fnu", 8, false},
 }
 
 // Dtypes lists the types an array may have, widest float first.
 func Dtypes() []Dtype {
-	return []Dtype{Float32, BFloat16, Float8E4M3FN, Float8E5M2, Int32, Int8, Uint8, Int4}
+	return []Dtype{Float32, BFloat16, Float16, Float8E4M3FN, Float8E5M2, Float8E8M0FNU, Float4E2M1FN, Int32, Int8, Uint8, Int4}
 }
 
 // ParseDtype returns the dtype spelled s, exactly as String spells it.
@@ -86,12 +92,14 @@ func (d Dtype) IsFloat() bool { return d.Bits() > 1 && !d.IsInteger() }
 func (d Dtype) Bytes(n int64) int64 { return (n*int64(d.Bits()) + 7) / 8 }
 
 // DotResult returns the type in which a Dot of operands a and b accumulates:
-// int32 for integers, float32 for floats; InvalidDtype if the two cannot meet.
+// int32 for integers, float32 for floats; InvalidDtype if the two cannot meet, as
+// of float8_e8m0fnu, which is of scales.
 func DotResult(a, b Dtype) Dtype {
 	switch {
 	case a.IsInteger() && b.IsInteger() && a.Bits() <= 8 && b.Bits() <= 8:
 		return Int32
-	case a.IsFloat() && a == b, a.IsFloat() && b.IsFloat() && a.Bits() == 8 && b.Bits() == 8:
+	case a == Float8E8M0FNU, b == Float8E8M0FNU: // scales
+	case a.IsFloat() && a == b, a.IsFloat() && b.IsFloat() && a.Bits() <= 8 && b.Bits() <= 8:
 		return Float32
 	}
 	return InvalidDtype

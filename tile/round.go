@@ -10,13 +10,17 @@ type floatFormat struct {
 	infinity bool    // whether overflow becomes infinity (else NaN)
 }
 
-// Formats of float8 follow the OCP 8-bit floating point specification (OFP8).
+// Formats of float8 follow the OCP 8-bit floating point specification (OFP8), float4 and
+// float8_e8m0fnu the OCP Microscaling specification 1.0.
 var floatFormats = [...]floatFormat{
-	Float32:      {23, -126, math.MaxFloat32, true},
-	BFloat16:     {7, -126, 0x1.FEp127, true},
-	Float8E4M3FN: {3, -6, 448, false},
-	Float8E5M2:   {2, -14, 57344, true},
-	Int4:         {}, // and all other integers
+	Float32:       {23, -126, math.MaxFloat32, true},
+	BFloat16:      {7, -126, 0x1.FEp127, true},
+	Float8E4M3FN:  {3, -6, 448, false},
+	Float8E5M2:    {2, -14, 57344, true},
+	Int4:          {}, // and all other integers
+	Float16:       {10, -14, 65504, true},
+	Float4E2M1FN:  {1, 0, 6, false},
+	Float8E8M0FNU: {0, -127, 0x1p127, false},
 }
 
 // Epsilon returns the unit roundoff of a float dtype: the largest relative
@@ -55,18 +59,30 @@ func (d Dtype) Range() (lo, hi float64) {
 		return -8, 7
 	}
 	f := floatFormats[d]
+	if d == Float8E8M0FNU {
+		return 0x1p-127, f.max
+	}
 	return -f.max, f.max
 }
 
 // Round returns the value of d nearest to x: ties to even; floats overflow to
 // infinity (float8_e4m3fn, which has none, to NaN); integers round to nearest
-// even and then saturate, NaN becoming 0, as XLA's convert does. Narrowing
+// even and then saturate, NaN becoming 0, as XLA's convert does. float4_e2m1fn has
+// neither: it saturates, and NaN becomes a zero of the other sign; float8_e8m0fnu
+// rounds ties up, and what has no logarithm is NaN; both as ml_dtypes. Narrowing
 // int32 arithmetic wraps and is not this function's business.
 func (d Dtype) Round(x float64) float64 {
 	if d == Float32 {
 		return float64(float32(x))
 	}
-	if f := &floatFormats[d]; f.mantissa > 0 {
+	switch f := &floatFormats[d]; {
+	case d == Float4E2M1FN && x != x:
+		return math.Copysign(0, -math.Copysign(1, x))
+	case d == Float4E2M1FN:
+		return f.round(max(-f.max, min(f.max, x)))
+	case d == Float8E8M0FNU:
+		return powerOfTwo(x)
+	case f.mantissa > 0:
 		return f.round(x)
 	}
 	if x != x {
@@ -74,6 +90,18 @@ func (d Dtype) Round(x float64) float64 {
 	}
 	lo, hi := d.Range()
 	return max(lo, min(hi, math.RoundToEven(x)))
+}
+
+// powerOfTwo is the power of two nearest to x, from 2^-127 to 2^127.
+func powerOfTwo(x float64) float64 {
+	part, exp := math.Frexp(x) // 0.5 ≤ part < 1
+	if part < 0.75 {
+		exp--
+	}
+	if !(x > 0) || exp > 127 || math.IsInf(x, 0) {
+		return math.NaN()
+	}
+	return math.Ldexp(1, max(exp, -127))
 }
 
 func (f *floatFormat) round(x float64) float64 {

@@ -6,10 +6,12 @@ import (
 	"slices"
 	"strings"
 	"unsafe"
+
+	"matladder/internal/float16"
 )
 
 // Tensor is a dense row-major matrix or array in host memory, little-endian.
-// int4 elements are packed two to a byte, the first in the low nibble, over the
+// Elements of four bits are packed two to a byte, the first in the low nibble, over the
 // whole array without padding at row ends. The caller owns Data.
 type Tensor struct {
 	Dtype Dtype
@@ -83,8 +85,12 @@ func (t Tensor) At(i int) float64 {
 		return float64(*(*float32)(unsafe.Pointer(&t.Data[4*i])))
 	case BFloat16:
 		return float64(math.Float32frombits(uint32(*(*uint16)(unsafe.Pointer(&t.Data[2*i]))) << 16))
-	case Float8E4M3FN, Float8E5M2:
-		return float8Values[t.Dtype][t.Data[i]]
+	case Float16:
+		return float64(float16.Widen(*(*uint16)(unsafe.Pointer(&t.Data[2*i]))))
+	case Float8E4M3FN, Float8E5M2, Float8E8M0FNU:
+		return codeValues[t.Dtype][t.Data[i]]
+	case Float4E2M1FN:
+		return codeValues[t.Dtype][t.Data[i/2]>>(4*(i%2))&0xF]
 	case Int32:
 		return float64(*(*int32)(unsafe.Pointer(&t.Data[4*i])))
 	case Int8:
@@ -138,8 +144,17 @@ func (t Tensor) Set(i int, v float64) {
 		t.Float32s()[i] = float32(v)
 	case BFloat16:
 		t.BFloat16s()[i] = bfloat16Bits(v)
+	case Float16:
+		*(*uint16)(unsafe.Pointer(&t.Data[2*i])) = float16.Round(float32(v))
 	case Float8E4M3FN, Float8E5M2:
-		t.Data[i] = float8Bits(t.Dtype, v)
+		t.Data[i] = narrowBits(t.Dtype, v)
+	case Float8E8M0FNU:
+		t.Data[i] = 0xFF
+		if v == v {
+			t.Data[i] = byte(math.Ilogb(v) + 127)
+		}
+	case Float4E2M1FN:
+		t.setNibble(i, narrowBits(t.Dtype, v))
 	case Int32:
 		t.Int32s()[i] = int32(v)
 	case Int8:
@@ -147,11 +162,15 @@ func (t Tensor) Set(i int, v float64) {
 	case Uint8:
 		t.Data[i] = byte(v)
 	case Int4:
-		shift := 4 * (i % 2)
-		t.Data[i/2] = t.Data[i/2]&^(0xF<<shift) | byte(int8(v))&0xF<<shift
+		t.setNibble(i, byte(int8(v))&0xF)
 	default:
 		panic("tile: Set on a tensor of " + t.Dtype.String())
 	}
+}
+
+func (t Tensor) setNibble(i int, code byte) {
+	shift := 4 * (i % 2)
+	t.Data[i/2] = t.Data[i/2]&^(0xF<<shift) | code<<shift
 }
 
 // SetAll rounds values and stores them as the elements from i on.
@@ -187,53 +206,63 @@ func bfloat16Bits(v float64) uint16 {
 	return uint16(bits >> 16)
 }
 
-// float8Values holds the value of each of the 256 codes of the float8 types.
-var float8Values = [...]*[256]float64{
-	Float8E4M3FN: decodeFloat8(4, 3, 7, false),
-	Float8E5M2:   decodeFloat8(5, 2, 15, true),
+// codeValues holds the value of each code of the floats of up to 8 bits.
+var codeValues = [...][]float64{
+	Float8E4M3FN:  decodeCodes(Float8E4M3FN, 0x7F, 0x7F),
+	Float8E5M2:    decodeCodes(Float8E5M2, 0x7C, 0x7D),
+	Float4E2M1FN:  decodeCodes(Float4E2M1FN, 8, 8),
+	Float8E8M0FNU: powersOfTwo(),
 }
 
-func decodeFloat8(expBits, manBits, bias int, infinity bool) *[256]float64 {
-	var v [256]float64
-	for c := range v {
-		man := c & (1<<manBits - 1)
-		exp := c >> manBits & (1<<expBits - 1)
-		x := math.Ldexp(float64(man)+float64(int(1)<<manBits), exp-bias-manBits)
-		top := 1<<expBits - 1
+// decodeCodes takes codes apart: a sign bit, an exponent, a mantissa. Codes
+// without a sign bit from infinity on are infinite, from nan on NaN.
+func decodeCodes(d Dtype, infinity, nan int) []float64 {
+	half, f := 1<<(d.Bits()-1), floatFormats[d]
+	v := make([]float64, 2*half)
+	for c := range half {
+		man, exp := c&(1<<f.mantissa-1), c>>f.mantissa
+		x := math.Ldexp(float64(man+1<<f.mantissa), exp-1+f.minExp-f.mantissa)
 		switch {
-		case exp == 0:
-			x = math.Ldexp(float64(man), 1-bias-manBits)
-		case exp == top && infinity && man == 0:
-			x = math.Inf(1)
-		case exp == top && (infinity || man == 1<<manBits-1):
+		case c >= nan:
 			x = math.NaN()
+		case c >= infinity:
+			x = math.Inf(1)
+		case exp == 0:
+			x = math.Ldexp(float64(man), f.minExp-f.mantissa)
 		}
-		if c >= 128 {
-			x = math.Copysign(x, -1)
-		}
-		v[c] = x
+		v[c], v[c+half] = x, math.Copysign(x, -1)
 	}
-	return &v
+	return v
 }
 
-// float8Bits returns the code of v, which must be a value of d. The last code without a sign
-// bit is NaN in both types.
-func float8Bits(d Dtype, v float64) byte {
-	const sign, nan = 0x80, 0x7F
+func powersOfTwo() []float64 {
+	v := make([]float64, 256)
+	for c := range v {
+		v[c] = math.Ldexp(1, c-127)
+	}
+	v[255] = math.NaN()
+	return v
+}
+
+// narrowBits returns the code of v, which must be a value of d, float8 with a sign or float4. The
+// last code of float8 without a sign bit is NaN.
+func narrowBits(d Dtype, v float64) byte {
+	nan := 1<<(d.Bits()-1) - 1
+	sign := int(math.Float64bits(v)>>63) * (nan + 1)
 	f, bits, size := &floatFormats[d], math.Float64bits(v), math.Abs(v)
 	code := int(bits&^(1<<63)>>(52-f.mantissa)) - (1022+f.minExp)<<f.mantissa
 	switch {
 	case v != v:
-		return nan | byte(bits>>63)*sign
+		return byte(nan | sign)
 	case math.IsInf(v, 0):
 		code = nan >> f.mantissa << f.mantissa
 	case size < math.Ldexp(1, f.minExp):
 		code = int(math.Ldexp(size, f.mantissa-f.minExp))
 	}
-	if code > nan || float8Values[d][code] != size {
+	if code > nan || codeValues[d][code] != size {
 		panic(fmt.Sprintf("tile: %v is no value of %s", v, d))
 	}
-	return byte(code) | byte(bits>>63)*sign
+	return byte(code | sign)
 }
 
 func shapeString(s []int) string {

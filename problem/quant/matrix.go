@@ -12,12 +12,27 @@ type Grouping struct {
 	Grain      problem.Grain // Tensor, Channel, Token, Block or TokenBlock
 	Block      int           // elements of a column, or of a row, that share a step, of the last two
 	Asymmetric bool
+	Scales     tile.Dtype // of groups of k, as a Scheme has them; InvalidDtype counts as float32
+	Up         bool       // powers of two are rounded up
+	All        float32    // the scale of the whole operand beside those of float8_e4m3fn; see ScaleOfAll
+}
+
+// GroupingOf is that of operand a or b of a scheme, without the scale of a whole operand.
+func GroupingOf(s problem.Scheme, a bool) Grouping {
+	g := Grouping{Grain: s.B, Block: s.Block, Asymmetric: s.ZeroB}
+	if a {
+		g.Grain, g.Asymmetric = s.A, s.ZeroA
+	}
+	if g.Grain >= problem.Block {
+		g.Scales, g.Up = s.Scales, s.Up
+	}
+	return g
 }
 
 // Matrix is a quantized matrix of rows × columns.
 type Matrix struct {
 	Codes  tile.Tensor
-	Scales tile.Tensor // float32, of Shape(rows, cols)
+	Scales tile.Tensor // of Shape(rows, cols), float32 unless the Grouping says otherwise
 	Zeros  tile.Tensor // int32, of the same shape; no data if symmetric
 	Grouping
 }
@@ -71,12 +86,15 @@ func Quantize(x tile.Tensor, d tile.Dtype, g Grouping) (Matrix, error) {
 	}
 	rows, cols := x.Shape[0], x.Shape[1]
 	steps := Fits(rows, cols, d, g, func(row, col int) float32 { return float32(x.At(row*cols + col)) })
-	m := Matrix{Codes: tile.NewTensor(d, rows, cols), Scales: tile.NewTensor(tile.Float32, g.Shape(rows, cols)...), Grouping: g}
+	if g.Scales == tile.InvalidDtype {
+		g.Scales = tile.Float32
+	}
+	m := Matrix{Codes: tile.NewTensor(d, rows, cols), Scales: tile.NewTensor(g.Scales, g.Shape(rows, cols)...), Grouping: g}
 	if g.Asymmetric {
 		m.Zeros = tile.NewTensor(tile.Int32, g.Shape(rows, cols)...)
 	}
 	for i, s := range steps {
-		m.Scales.Float32s()[i] = s.Scale
+		m.Scales.Set(i, float64(s.Stored))
 		if g.Asymmetric {
 			m.Zeros.Int32s()[i] = s.Zero
 		}
@@ -105,7 +123,7 @@ func Fits(rows, cols int, d tile.Dtype, g Grouping, at func(row, col int) float3
 	}
 	steps := make([]Step, n)
 	for i := range steps {
-		steps[i] = Fit(lo[i], hi[i], d, g.Asymmetric)
+		steps[i] = Fit(lo[i], hi[i], d, g)
 	}
 	return steps
 }
@@ -114,7 +132,7 @@ func Fits(rows, cols int, d tile.Dtype, g Grouping, at func(row, col int) float3
 func (m Matrix) At(row, col int) float64 {
 	cols := m.Codes.Shape[1]
 	i := m.Group(row, col, cols)
-	s := Step{Scale: m.Scales.Float32s()[i], Dtype: m.Codes.Dtype}
+	s := Step{Scale: float32(m.Scales.At(i)) * m.all(), Dtype: m.Codes.Dtype}
 	if m.Asymmetric {
 		s.Zero = m.Zeros.Int32s()[i]
 	}

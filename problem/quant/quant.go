@@ -14,10 +14,15 @@
 //	symmetric    scale = max(absmax · (1/top), 2^-126)   q = x · (1/scale)
 //	asymmetric   scale = max((hi - lo) · (1/255), 2^-126), lo ≤ 0 ≤ hi
 //	             zero = bottom - round(lo · (1/scale))   q = round(x · (1/scale)) + zero
+//	e8m0         scale = 2^floor(log2(max(absmax · 2^-emax, 2^-126))): the rule of OCP's
+//	             specification, by which absmax may saturate
+//	e8m0_up      scale = 2^ceil(log2(max(absmax · (1/top), 2^-126))): nothing saturates
+//	e4m3         scale = all · s, s = absmax · (1/top) · (1/all) in float8_e4m3fn from 2^-6 on,
+//	             all = max(absmax of the operand · (1/top) · (1/448), 2^-120)
 //
 // q is rounded to the nearest code, halves to the even one, and saturates. top
-// is the largest code (7 of int4, 127 of int8, 448 and 57344 of float8), bottom
-// the smallest (-8, -128); 255 is 15 for int4. From this follows:
+// is the largest code (7 of int4, 127 of int8, 448 and 57344 of float8, 6 of float4), 2^emax
+// the power of two below, bottom the smallest (-8, -128); 255 is 15 for int4. From this follows:
 //
 //   - A group of zeros has codes that stand for exactly 0 and the scale 2^-126,
 //     the smallest that any group has.
@@ -47,9 +52,10 @@ const Smallest = 0x1p-126
 
 // Step is what the codes of one group stand for: Scale·(code - Zero).
 type Step struct {
-	Scale float32
-	Zero  int32
-	Dtype tile.Dtype
+	Scale  float32
+	Zero   int32
+	Dtype  tile.Dtype
+	Stored float32 // Scale as an array of scales has it, without the scale of all
 }
 
 // top is the largest magnitude that the symmetric codes of d have.
@@ -63,26 +69,68 @@ func supports(d tile.Dtype, asymmetric bool) error {
 	switch d {
 	case tile.Int8, tile.Int4:
 		return nil
-	case tile.Float8E4M3FN, tile.Float8E5M2:
+	case tile.Float8E4M3FN, tile.Float8E5M2, tile.Float4E2M1FN:
 		if asymmetric {
 			return fmt.Errorf("quant: %s has no zero point", d)
 		}
 		return nil
 	}
-	return fmt.Errorf("quant: no codes in %s (int8, int4, float8_e4m3fn and float8_e5m2 have)", d)
+	return fmt.Errorf("quant: no codes in %s (int8, int4, float8_e4m3fn, float8_e5m2 and float4_e2m1fn have)", d)
 }
 
 // Fit returns the step of a group whose elements lie between lo and hi; either
 // is NaN if an element is. d is a dtype that Supports.
-func Fit(lo, hi float32, d tile.Dtype, asymmetric bool) Step {
-	if !asymmetric {
-		return Step{Scale: floor(max(-lo, hi) * float32(1/top(d))), Dtype: d}
+func Fit(lo, hi float32, d tile.Dtype, g Grouping) Step {
+	if !g.Asymmetric {
+		stored := g.stored(max(-lo, hi), top(d))
+		return Step{Scale: stored * g.all(), Dtype: d, Stored: stored}
 	}
 	bottom, top := d.Range()
 	lo, hi = min(lo, 0), max(hi, 0)
 	s := Step{Scale: floor((hi - lo) * float32(1/(top-bottom))), Dtype: d}
 	s.Zero = int32(d.Round(float64(float32(bottom) - roundEven(lo*s.inverse()))))
+	s.Stored = s.Scale
 	return s
+}
+
+// stored is the scale of a group as it is in memory.
+func (g Grouping) stored(absmax float32, top float64) float32 {
+	switch {
+	case g.Scales == tile.Float8E4M3FN:
+		const least = 0x1p-6 // of normal numbers
+		s := absmax * float32(1/top) * (1 / g.all())
+		return float32(saturated(max(s, least), g.Scales))
+	case g.Scales != tile.Float8E8M0FNU:
+		return floor(absmax * float32(1/top))
+	case g.Up:
+		return power(floor(absmax*float32(1/top)), true)
+	}
+	return power(floor(absmax*float32(math.Ldexp(1, -math.Ilogb(top)))), false)
+}
+
+// power is the power of two below x, or above; NaN of what is not finite.
+func power(x float32, up bool) float32 {
+	near := float32(tile.Float8E8M0FNU.Round(float64(x)))
+	switch {
+	case up && near < x:
+		return 2 * near
+	case !up && near > x:
+		return near / 2
+	}
+	return near
+}
+
+func (g Grouping) all() float32 {
+	if g.Scales != tile.Float8E4M3FN {
+		return 1
+	}
+	return g.All
+}
+
+// ScaleOfAll is the scale of a whole operand whose largest magnitude is absmax, in codes of d,
+// beside scales of its groups in float8_e4m3fn.
+func ScaleOfAll(absmax float32, d tile.Dtype) float32 {
+	return max(absmax*float32(1/top(d))*float32(1/top(tile.Float8E4M3FN)), 0x1p-120)
 }
 
 // floor keeps scales normal, so that their inverses are finite. A NaN passes.

@@ -22,7 +22,7 @@ var formats = []struct {
 func check(t *testing.T, xs []float32, d tile.Dtype, asymmetric bool) {
 	t.Helper()
 	lo, hi := Extremes(xs)
-	s := Fit(lo, hi, d, asymmetric)
+	s := Fit(lo, hi, d, Grouping{Asymmetric: asymmetric})
 	var least, most float64
 	for _, x := range xs {
 		least, most = math.Min(least, float64(x)), math.Max(most, float64(x))
@@ -102,12 +102,12 @@ func TestQuantize_Ties(t *testing.T) {
 		x    float32
 		want float64
 	}{
-		{Step{0.5, 0, tile.Int8}, 0.25, 0}, {Step{0.5, 0, tile.Int8}, 0.75, 2}, {Step{0.5, 0, tile.Int8}, -0.25, 0},
-		{Step{0.5, 0, tile.Int8}, -0.75, -2}, {Step{0.5, 0, tile.Int8}, 1.25, 2}, {Step{0.5, 0, tile.Int8}, 100, 127},
-		{Step{0.5, 0, tile.Int8}, -100, -128}, {Step{2, 0, tile.Int4}, 7, 4}, {Step{2, 0, tile.Int4}, -13, -6},
-		{Step{2, -3, tile.Int4}, 1, -3}, {Step{2, -3, tile.Int4}, 3, -1},
-		{Step{1, 0, tile.Float8E4M3FN}, 17, 16}, {Step{1, 0, tile.Float8E4M3FN}, 19, 20}, {Step{1, 0, tile.Float8E4M3FN}, 1000, 448},
-		{Step{1, 0, tile.Float8E5M2}, 9, 8}, {Step{1, 0, tile.Float8E5M2}, 11, 12}, {Step{1, 0, tile.Float8E5M2}, -1e9, -57344},
+		{Step{Scale: 0.5, Zero: 0, Dtype: tile.Int8}, 0.25, 0}, {Step{Scale: 0.5, Zero: 0, Dtype: tile.Int8}, 0.75, 2}, {Step{Scale: 0.5, Zero: 0, Dtype: tile.Int8}, -0.25, 0},
+		{Step{Scale: 0.5, Zero: 0, Dtype: tile.Int8}, -0.75, -2}, {Step{Scale: 0.5, Zero: 0, Dtype: tile.Int8}, 1.25, 2}, {Step{Scale: 0.5, Zero: 0, Dtype: tile.Int8}, 100, 127},
+		{Step{Scale: 0.5, Zero: 0, Dtype: tile.Int8}, -100, -128}, {Step{Scale: 2, Zero: 0, Dtype: tile.Int4}, 7, 4}, {Step{Scale: 2, Zero: 0, Dtype: tile.Int4}, -13, -6},
+		{Step{Scale: 2, Zero: -3, Dtype: tile.Int4}, 1, -3}, {Step{Scale: 2, Zero: -3, Dtype: tile.Int4}, 3, -1},
+		{Step{Scale: 1, Zero: 0, Dtype: tile.Float8E4M3FN}, 17, 16}, {Step{Scale: 1, Zero: 0, Dtype: tile.Float8E4M3FN}, 19, 20}, {Step{Scale: 1, Zero: 0, Dtype: tile.Float8E4M3FN}, 1000, 448},
+		{Step{Scale: 1, Zero: 0, Dtype: tile.Float8E5M2}, 9, 8}, {Step{Scale: 1, Zero: 0, Dtype: tile.Float8E5M2}, 11, 12}, {Step{Scale: 1, Zero: 0, Dtype: tile.Float8E5M2}, -1e9, -57344},
 	} {
 		if got := test.s.Quantize(test.x); got != test.want {
 			t.Errorf("%+v of %v: %v, want %v", test.s, test.x, got, test.want)
@@ -166,7 +166,7 @@ func TestQuantize(t *testing.T) {
 	}
 	for grain, of := range members {
 		for _, f := range formats {
-			m, err := Quantize(x, f.d, Grouping{grain, 3, f.asymmetric})
+			m, err := Quantize(x, f.d, Grouping{Grain: grain, Block: 3, Asymmetric: f.asymmetric})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -181,7 +181,7 @@ func TestQuantize(t *testing.T) {
 						}
 					}
 					lo, hi := Extremes(group)
-					s := Fit(lo, hi, f.d, f.asymmetric)
+					s := Fit(lo, hi, f.d, Grouping{Asymmetric: f.asymmetric})
 					if want := s.Real(s.Quantize(float32(x.At(row*cols + col)))); m.At(row, col) != want {
 						t.Errorf("%s %s: element (%d, %d) stands for %v, want %v", grain, f.d, row, col, m.At(row, col), want)
 					}
@@ -191,7 +191,10 @@ func TestQuantize(t *testing.T) {
 	}
 	for _, bad := range []func() error{
 		func() error { _, err := Quantize(x, tile.Int32, Grouping{Grain: problem.Tensor}); return err },
-		func() error { _, err := Quantize(x, tile.Float8E5M2, Grouping{problem.Tensor, 0, true}); return err },
+		func() error {
+			_, err := Quantize(x, tile.Float8E5M2, Grouping{Grain: problem.Tensor, Asymmetric: true})
+			return err
+		},
 		func() error { _, err := Quantize(x, tile.Int8, Grouping{}); return err },
 		func() error { _, err := Quantize(x, tile.Int8, Grouping{Grain: problem.Block}); return err },
 		func() error {

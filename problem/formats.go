@@ -1,0 +1,72 @@
+package problem
+
+import (
+	"strings"
+
+	"matladder/tile"
+)
+
+// A Format is a block-scaled one by its usual name: elements whose groups of k share a narrow
+// scale.
+type Format struct {
+	Name   string
+	Dtype  tile.Dtype // of an element
+	Group  int        // elements of k that share a scale
+	Scales tile.Dtype
+}
+
+// Formats are those that sweeps name in the place of a dtype: the ones of the OCP
+// Microscaling specification 1.0, and NVIDIA's. An operand mxfp4 alone is quantization of
+// the weights (bfloat16xmxfp4), of two both have scales (mxfp8xmxfp4), and
+// bfloat16xmxfp4:dynamic quantizes a inside the launch.
+//
+// Elements of mxint8 count as integers here, so that its scales are those of the
+// specification, whose elements are 64 times as small, by 1/64.
+var Formats = []Format{
+	{"mxfp8", tile.Float8E4M3FN, 32, tile.Float8E8M0FNU},
+	{"mxfp4", tile.Float4E2M1FN, 32, tile.Float8E8M0FNU},
+	{"mxint8", tile.Int8, 32, tile.Float8E8M0FNU},
+	{"nvfp4", tile.Float4E2M1FN, 16, tile.Float8E4M3FN},
+}
+
+// dynamicWord says of a Format that a is quantized to it inside the launch.
+const dynamicWord = "dynamic"
+
+// parseFormats reads operands of which b is a Format, and takes the words behind them that
+// belong to it; is is false if b is none.
+func parseFormats(words []string) (asked Asked, rest []string, is bool) {
+	text := strings.ReplaceAll(words[0], "×", "x")
+	a, b := text, text
+	for i, c := range text { // names have an x as well
+		if _, _, err := parseOperand(text[:i]); c == 'x' && err == nil {
+			a, b = text[:i], text[i+1:]
+		}
+	}
+	ofA, dtypeA, errA := parseOperand(a)
+	ofB, dtypeB, errB := parseOperand(b)
+	if errA != nil || errB != nil || ofB == nil {
+		return Asked{}, words, false
+	}
+	s := Scheme{B: Block, Block: ofB.Group, Scales: ofB.Scales}
+	rest = words[1:]
+	switch {
+	case ofA != nil && (ofA.Group != ofB.Group || ofA.Scales != ofB.Scales):
+		return Asked{}, words, false
+	case ofA != nil:
+		s.A = TokenBlock
+	case len(rest) > 0 && rest[0] == dynamicWord:
+		rest, s.A, s.Dynamic = rest[1:], TokenBlock, true
+	}
+	return Asked{A: dtypeA, B: dtypeB, Quant: s.Quant()}, rest, true
+}
+
+// parseOperand reads a Format, or a dtype.
+func parseOperand(text string) (*Format, tile.Dtype, error) {
+	for i, f := range Formats {
+		if f.Name == text {
+			return &Formats[i], f.Dtype, nil
+		}
+	}
+	d, err := tile.ParseDtype(text)
+	return nil, d, err
+}
