@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"matladder/internal/thorough"
-	"matladder/kernels"
 	"matladder/problem"
 	"matladder/problem/problemtest"
 	"matladder/tile"
@@ -43,7 +42,7 @@ func TestCanceled(t *testing.T) {
 
 func testCanceled(t *testing.T, p problem.Matmul) {
 	none := context.Background()
-	programs, err := kernels.All[4].Build(p, "", tile.Blocks{M: p.M, K: 100, N: p.N})
+	programs, err := problemtest.Kernel(p).Build(p, "", tile.Blocks{M: p.M, K: 100, N: p.N})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -87,7 +87,7 @@ func (b *broken) again(i, rows, j, cols int, w wrongly) {
 	for k := range p.K {
 		b.rowOfB(y, k, j)
 		for c := range y {
-			y[c] *= b.scaleB(k, j+c)
+			y[c] *= b.scaleB(k, j+c) * b.groupA(k)
 			if w.b != nil {
 				y[c] = w.b(y[c])
 			}
@@ -292,7 +292,8 @@ func matrixProblems(m, k, n int) (names []string, problems map[string]problem.Ma
 	add("bfloat16, rounded each step", problem.New(m, k, n, tile.BFloat16), 3)
 	add("int8, scaled, to bfloat16", problemtest.New(1, m, k, n, tile.Int8, tile.Int8, tile.BFloat16, "per_tensor+tensor", ""), 5)
 	add("float8_e4m3fn, scaled", problemtest.New(1, m, k, n, tile.Float8E4M3FN, tile.Float8E4M3FN, tile.Float32, "per_channel+token", ""), 5)
-	add("bfloat16 by int4 in blocks", problemtest.New(1, m, k, n, tile.BFloat16, tile.Int4, tile.BFloat16, "per_block128", ""), 5)
+	add("bfloat16 by int4 in blocks", problemtest.New(1, m, k, n, tile.BFloat16, tile.Int4, tile.BFloat16, "per_block128", ""), 6)
+	add("mxfp4", problemtest.New(1, m, k, n, tile.Float4E2M1FN, tile.Float4E2M1FN, tile.Float32, "per_block32+token_block+e8m0", ""), 6)
 	return names, problems, rungs
 }
 

@@ -34,6 +34,7 @@ import (
 	block "matladder/kernels/v3_block"
 	optblock "matladder/kernels/v4_optblock"
 	quantized "matladder/kernels/v5_quant"
+	mx "matladder/kernels/v6_mx"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -63,7 +64,7 @@ type Kernel interface {
 
 // All are the ladders of all families, the first rung of each first.
 var All = []Kernel{
-	Of(naive.Kernel), Of(parallel.Kernel), Of(block.Kernel), Of(optblock.Kernel), Of(quantized.Kernel),
+	Of(naive.Kernel), Of(parallel.Kernel), Of(block.Kernel), Of(optblock.Kernel), Of(quantized.Kernel), Of(mx.Kernel),
 	Of(passes.Kernel), Of(rows.Kernel),
 	Of(written.Kernel), Of(rowblocks.Kernel), Of(flash.Kernel), Of(skip.Kernel), Of(split.Kernel),
 	Of(normpasses.Kernel), Of(normrows.Kernel), Of(normsums.Kernel),

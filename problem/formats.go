@@ -45,13 +45,13 @@ func parseFormats(words []string) (asked Asked, rest []string, is bool) {
 	ofA, dtypeA, errA := parseOperand(a)
 	ofB, dtypeB, errB := parseOperand(b)
 	if errA != nil || errB != nil || ofB == nil {
-		return Asked{}, words, false
+		return Asked{}, words[1:], false
 	}
 	s := Scheme{B: Block, Block: ofB.Group, Scales: ofB.Scales}
 	rest = words[1:]
 	switch {
 	case ofA != nil && (ofA.Group != ofB.Group || ofA.Scales != ofB.Scales):
-		return Asked{}, words, false
+		return Asked{}, words[1:], false
 	case ofA != nil:
 		s.A = TokenBlock
 	case len(rest) > 0 && rest[0] == dynamicWord:

@@ -87,10 +87,10 @@ func ParseQuant(s string) (Quant, error) {
 
 // Scheme takes q apart.
 func (q Quant) Scheme() (Scheme, error) {
-	s := Scheme{Scales: tile.Float32}
 	if q == NoQuant {
-		return s, nil
+		return Scheme{}, nil
 	}
+	s := Scheme{Scales: tile.Float32}
 	seen := map[string]bool{}
 	for i, word := range strings.Split(string(q), "+") {
 		kind, err := s.read(word)

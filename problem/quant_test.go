@@ -10,13 +10,16 @@ import (
 
 func TestParseQuant(t *testing.T) {
 	for text, want := range map[string]Scheme{
-		"":                          {},
-		"per_tensor":                {B: Tensor},
-		"per_channel+token":         {B: Channel, A: Token},
-		"per_block128":              {B: Block, Block: 128},
-		"per_block32+dynamic_token": {B: Block, Block: 32, A: Token, Dynamic: true},
-		"per_block64+token_block":   {B: Block, Block: 64, A: TokenBlock},
-		"per_channel+dynamic_tensor+zero_a+zero_b": {B: Channel, A: Tensor, Dynamic: true, ZeroA: true, ZeroB: true},
+		"":                             {},
+		"per_tensor":                   {B: Tensor, Scales: tile.Float32},
+		"per_channel+token":            {B: Channel, A: Token, Scales: tile.Float32},
+		"per_block128":                 {B: Block, Block: 128, Scales: tile.Float32},
+		"per_block32+dynamic_token":    {B: Block, Block: 32, A: Token, Dynamic: true, Scales: tile.Float32},
+		"per_block32+token_block+e8m0": {B: Block, Block: 32, A: TokenBlock, Scales: tile.Float8E8M0FNU},
+		"per_block16+e4m3":             {B: Block, Block: 16, Scales: tile.Float8E4M3FN},
+		"per_block32+dynamic_token_block+e8m0_up":  {B: Block, Block: 32, A: TokenBlock, Dynamic: true, Scales: tile.Float8E8M0FNU, Up: true},
+		"per_block64+token_block":                  {B: Block, Block: 64, A: TokenBlock, Scales: tile.Float32},
+		"per_channel+dynamic_tensor+zero_a+zero_b": {B: Channel, A: Tensor, Dynamic: true, ZeroA: true, ZeroB: true, Scales: tile.Float32},
 	} {
 		got, err := Quant(text).Scheme()
 		if err != nil || got != want || got.Quant() != Quant(text) {

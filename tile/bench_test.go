@@ -3,8 +3,8 @@ package tile_test
 import (
 	"testing"
 
-	quantized "matladder/kernels/v5_quant"
 	"matladder/problem"
+	"matladder/problem/problemtest"
 	"matladder/tile"
 )
 
@@ -15,7 +15,7 @@ func BenchmarkBuild(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				p := problem.New(size, size, size, tile.BFloat16)
-				if _, err := quantized.Kernel.Build(p, "", tile.Blocks{M: 128, K: 128, N: 128}); err != nil {
+				if _, err := problemtest.Kernel(p).Build(p, "", tile.Blocks{M: 128, K: 128, N: 128}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -26,7 +26,7 @@ func BenchmarkBuild(b *testing.B) {
 func BenchmarkVerify(b *testing.B) {
 	for name, size := range map[string]int{"aligned": 1024, "ragged": 1000} {
 		p := problem.New(size, size, size, tile.BFloat16)
-		programs, err := quantized.Kernel.Build(p, "", tile.Blocks{M: 128, K: 128, N: 128})
+		programs, err := problemtest.Kernel(p).Build(p, "", tile.Blocks{M: 128, K: 128, N: 128})
 		if err != nil {
 			b.Fatal(err)
 		}

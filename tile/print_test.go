@@ -16,10 +16,12 @@ func TestString_Golden(t *testing.T) {
 	ragged := problem.New(500, 300, 200, tile.BFloat16)
 	scaled := problem.New(256, 256, 256, tile.Int8)
 	scaled.Quant, scaled.Out = problem.PerTensor, tile.BFloat16
+	groups := problem.New(256, 256, 256, tile.Float4E2M1FN)
+	groups.Quant, groups.Out = "per_block32+token_block+e8m0", tile.Float32
 	for _, k := range kernels.Ladder(problem.MatmulFamily) {
 		t.Run(k.Name(), func(t *testing.T) {
 			var text strings.Builder
-			for _, p := range []problem.Matmul{ragged, scaled} {
+			for _, p := range []problem.Matmul{ragged, scaled, groups} {
 				if k.Supports(p) != nil {
 					continue
 				}

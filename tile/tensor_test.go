@@ -23,7 +23,14 @@ func TestTensor_SetAt(t *testing.T) {
 		}
 		kept := make([]float64, tensor.Len())
 		lo, hi := d.Range()
-		for n, v := range append([]float64{lo, hi, 0, 1, 2, 3, lo, hi, 1}, codes(d)...) {
+		some := []float64{lo, hi, 0, 1, 2, 3, lo, hi, 1}
+		if lo > 0 { // a power of two
+			kept[0], some = tensor.At(0), []float64{lo, hi, 1, 2, 4}
+			for i := range kept {
+				kept[i] = lo
+			}
+		}
+		for n, v := range append(some, codes(d)...) {
 			i := n * 7 % tensor.Len()
 			tensor.Set(i, v)
 			kept[i] = v

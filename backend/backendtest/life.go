@@ -8,8 +8,8 @@ import (
 
 	"matladder/backend"
 	optblock "matladder/kernels/v4_optblock"
-	quantized "matladder/kernels/v5_quant"
 	"matladder/problem"
+	"matladder/problem/problemtest"
 	"matladder/tile"
 )
 
@@ -17,7 +17,7 @@ import (
 func sample(t *testing.T) (problem.Matmul, []*tile.Program) {
 	t.Helper()
 	p := problem.New(37, 29, 41, tile.Float32)
-	programs, err := quantized.Kernel.Build(p, "", tile.Blocks{M: 16, K: 8, N: 16})
+	programs, err := problemtest.Kernel(p).Build(p, "", tile.Blocks{M: 16, K: 8, N: 16})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"matladder/backend"
-	quantized "matladder/kernels/v5_quant"
 	"matladder/problem"
 	"matladder/problem/problemtest"
 	"matladder/tile"
@@ -34,12 +33,12 @@ func testQuantized(t *testing.T, s suite) {
 	n := 0
 	for _, size := range quantizedSizes {
 		for _, p := range problemtest.Quantized(size.batch, size.m, size.k, size.n, 32) {
-			for _, variant := range quantized.Kernel.Variants(p) {
+			for _, variant := range problemtest.Kernel(p).Variants(p) {
 				if n++; !s.runs(n, s.OneIn) {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s/%v%s", problemtest.Label(p), size.blocks, variant), func(t *testing.T) {
-					programs, err := quantized.Kernel.Build(p, variant, size.blocks.Clip(p.M, p.K, p.N))
+					programs, err := problemtest.Kernel(p).Build(p, variant, size.blocks.Clip(p.M, p.K, p.N))
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -8,8 +8,8 @@ import (
 	"matladder/backend"
 	"matladder/backend/seeded"
 	"matladder/kernels"
-	quantized "matladder/kernels/v5_quant"
 	"matladder/problem"
+	"matladder/problem/problemtest"
 	"matladder/tile"
 )
 
@@ -89,7 +89,7 @@ func BenchmarkQuantized(b *testing.B) {
 			if _, d := p.Factors(); d == tile.Int8 {
 				p.Acc = tile.Int32
 			}
-			programs, err := quantized.Kernel.Build(p, "", tile.Blocks{M: 64, K: 1024, N: 1024}.Clip(p.M, p.K, p.N))
+			programs, err := problemtest.Kernel(p).Build(p, "", tile.Blocks{M: 64, K: 1024, N: 1024}.Clip(p.M, p.K, p.N))
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -10,8 +10,8 @@ import (
 	"matladder/backend/cpu/internal/exec"
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
-	quantized "matladder/kernels/v5_quant"
 	"matladder/problem"
+	"matladder/problem/problemtest"
 	"matladder/tile"
 )
 
@@ -30,7 +30,7 @@ func BenchmarkQuantizing(b *testing.B) {
 	} {
 		p := problem.New(2048, 2048, 2048, c.a)
 		p.B, p.Out, p.Acc, p.Quant = tile.Int8, tile.BFloat16, tile.Int32, c.quant
-		programs, err := quantized.Kernel.Build(p, "", tile.Blocks{M: 1024, K: 2048, N: 2048})
+		programs, err := problemtest.Kernel(p).Build(p, "", tile.Blocks{M: 1024, K: 2048, N: 2048})
 		if err != nil {
 			b.Fatal(err)
 		}

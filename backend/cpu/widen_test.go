@@ -9,8 +9,8 @@ import (
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/seeded"
 	"matladder/internal/thorough"
-	quantized "matladder/kernels/v5_quant"
 	"matladder/problem"
+	"matladder/problem/problemtest"
 	"matladder/tile"
 )
 
@@ -56,7 +56,7 @@ func TestWidened(t *testing.T) {
 // checkBlocks runs the fifth rung and compares with float64.
 func checkBlocks(t *testing.T, be *Backend, p problem.Matmul, blocks tile.Blocks) {
 	t.Helper()
-	programs, err := quantized.Kernel.Build(p, "", blocks)
+	programs, err := problemtest.Kernel(p).Build(p, "", blocks)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"matladder/backend/cpu"
 	"matladder/backend/seeded"
 	"matladder/check"
-	quantized "matladder/kernels/v5_quant"
 	"matladder/problem"
+	"matladder/problem/problemtest"
 	"matladder/tile"
 )
 
@@ -29,7 +29,7 @@ func verified(ctx context.Context, p problem.Matmul) error {
 		return err
 	}
 	defer b.Close()
-	programs, err := quantized.Kernel.Build(p, "", tile.Blocks{M: 16, K: 16, N: 16})
+	programs, err := problemtest.Kernel(p).Build(p, "", tile.Blocks{M: 16, K: 16, N: 16})
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"matladder/backend"
 	"matladder/backend/backendtest"
 	"matladder/check"
-	quantized "matladder/kernels/v5_quant"
 	"matladder/lower/mosaic"
 	"matladder/problem/problemtest"
 	"matladder/tile"
@@ -33,9 +32,9 @@ func runWith(t *testing.T, options mosaic.Options, programs []*tile.Program, in 
 // fifth rung, on inputs that a quantizer made.
 func TestQuantizedMeaning(t *testing.T) {
 	for _, p := range problemtest.Quantized(1, 9, 150, 11, 32) {
-		for _, variant := range quantized.Kernel.Variants(p) {
+		for _, variant := range problemtest.Kernel(p).Variants(p) {
 			t.Run(problemtest.Label(p)+" "+variant, func(t *testing.T) {
-				programs, err := quantized.Kernel.Build(p, variant, tile.Blocks{M: 8, K: 64, N: 8})
+				programs, err := problemtest.Kernel(p).Build(p, variant, tile.Blocks{M: 8, K: 64, N: 8})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -7,9 +7,9 @@ import (
 
 	"matladder/check"
 	pair "matladder/kernels/mlp/v2_pair"
-	quantized "matladder/kernels/v5_quant"
 	"matladder/lower/mosaic"
 	"matladder/problem"
+	"matladder/problem/problemtest"
 	"matladder/tile"
 )
 
@@ -29,7 +29,7 @@ func TestLargeSum(t *testing.T) {
 		{2048, 4096, 1024, tile.Blocks{M: 2048, K: 1024, N: 1024}, 1, []float64{0.25}},
 	} {
 		p := problem.New(c.m, c.k, c.n, tile.Float32)
-		programs, err := quantized.Kernel.Build(p, "", c.blocks)
+		programs, err := problemtest.Kernel(p).Build(p, "", c.blocks)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func TestPieces(t *testing.T) {
 		{tile.BFloat16, tile.Blocks{M: 64, K: 320, N: 128}, 1},
 	} {
 		p := problem.New(c.blocks.M, c.blocks.K, c.blocks.N, c.dtype)
-		programs, err := quantized.Kernel.Build(p, "", c.blocks)
+		programs, err := problemtest.Kernel(p).Build(p, "", c.blocks)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,6 @@ import (
 
 	"matladder/check"
 	"matladder/internal/thorough"
-	quantized "matladder/kernels/v5_quant"
 	"matladder/lower/stablehlo"
 	"matladder/problem"
 	"matladder/problem/problemtest"
@@ -42,12 +41,12 @@ func TestQuantized_Meaning(t *testing.T) {
 	run := thorough.Choose(1, 5, 5)
 	for _, batch := range []int{1, 2} {
 		for _, p := range problemtest.Quantized(batch, 9, 80, 11, 32) {
-			for _, variant := range quantized.Kernel.Variants(p) {
+			for _, variant := range problemtest.Kernel(p).Variants(p) {
 				if batch > 1 && !run() {
 					continue
 				}
 				t.Run(problemtest.Label(p)+" "+variant, func(t *testing.T) {
-					programs, err := quantized.Kernel.Build(p, variant, tile.Blocks{M: 8, K: 64, N: 8})
+					programs, err := problemtest.Kernel(p).Build(p, variant, tile.Blocks{M: 8, K: 64, N: 8})
 					if err != nil {
 						t.Fatal(err)
 					}

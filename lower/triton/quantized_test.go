@@ -9,7 +9,6 @@ import (
 	"matladder/backend/backendtest"
 	"matladder/check"
 	"matladder/internal/thorough"
-	quantized "matladder/kernels/v5_quant"
 	"matladder/problem"
 	"matladder/problem/problemtest"
 	"matladder/tile"
@@ -34,7 +33,7 @@ func TestQuantizedMeaning(t *testing.T) {
 	list = append(list, problemtest.Quantized(2, 9, 70, 33, 32)[:3]...)
 	split := 0
 	for i, p := range list {
-		for _, variant := range quantized.Kernel.Variants(p) {
+		for _, variant := range problemtest.Kernel(p).Variants(p) {
 			extras := []map[string]string{{"group": "1"}, {"group": "2", "split_k": "3"}}
 			if parted := variant == "" && i%2 == 1; !thorough.All() && parted {
 				extras = extras[1:]
@@ -43,7 +42,7 @@ func TestQuantizedMeaning(t *testing.T) {
 			}
 			for _, extra := range extras {
 				t.Run(problemtest.Label(p)+" "+variant+" "+extra["split_k"], func(t *testing.T) {
-					programs, err := quantized.Kernel.Build(p, variant, tile.Blocks{M: 8, K: 64, N: 8}.Clip(p.M, p.K, p.N))
+					programs, err := problemtest.Kernel(p).Build(p, variant, tile.Blocks{M: 8, K: 64, N: 8}.Clip(p.M, p.K, p.N))
 					if err != nil {
 						t.Fatal(err)
 					}

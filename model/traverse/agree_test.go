@@ -25,6 +25,9 @@ func randomKernels(t *testing.T, n, size, block int, f func(p problem.Matmul, pr
 	for range n {
 		p := problem.New(1+r.IntN(size), 1+r.IntN(size), 1+r.IntN(size), dtypes[r.IntN(3)])
 		for _, k := range kernels.Ladder(problem.MatmulFamily) {
+			if k.Supports(p) != nil {
+				continue
+			}
 			b := tile.Blocks{M: 1 + r.IntN(block), K: 1 + r.IntN(block), N: 1 + r.IntN(block)}
 			switch k.Number() {
 			case 1:

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	quantized "matladder/kernels/v5_quant"
 	"matladder/problem"
 	"matladder/problem/quant"
 	"matladder/tile"
@@ -39,12 +38,12 @@ func Codes(t *testing.T, flushes bool, run Machine) {
 		for i, a := range inputs {
 			t.Run(fmt.Sprintf("%s/%d", Label(p), i), func(t *testing.T) {
 				codes, _ := p.Factors()
-				want, err := quant.Quantize(seen(a, flushes), codes, quant.Grouping{Grain: scheme.A, Block: scheme.Block, Asymmetric: scheme.ZeroA})
+				want, err := quant.Quantize(seen(a, flushes), codes, quant.GroupingOf(scheme, true))
 				if err != nil {
 					t.Fatal(err)
 				}
 				testCodes(t, p, a, want, run)
-				for _, variant := range quantized.Kernel.Variants(p)[1:] {
+				for _, variant := range Kernel(p).Variants(p)[1:] {
 					if p.Acc.IsInteger() && scheme.B != problem.Block {
 						testProduct(t, p, variant, a, want, run)
 					}
@@ -88,7 +87,7 @@ func testProduct(t *testing.T, p problem.Matmul, variant string, a tile.Tensor, 
 
 func build(t *testing.T, p problem.Matmul, variant string) []*tile.Program {
 	t.Helper()
-	programs, err := quantized.Kernel.Build(p, variant, blocks)
+	programs, err := Kernel(p).Build(p, variant, blocks)
 	if err != nil {
 		t.Fatal(err)
 	}

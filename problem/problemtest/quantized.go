@@ -6,6 +6,8 @@ package problemtest
 import (
 	"fmt"
 
+	quantized "matladder/kernels/v5_quant"
+	mx "matladder/kernels/v6_mx"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -24,7 +26,7 @@ func New(batch, m, k, n int, a, b, out tile.Dtype, q problem.Quant, e problem.Ep
 func Quantized(batch, m, k, n, group int) []problem.Matmul {
 	const (
 		f32, bf16, i8, i4 = tile.Float32, tile.BFloat16, tile.Int8, tile.Int4
-		e4, e5            = tile.Float8E4M3FN, tile.Float8E5M2
+		e4, e5, e2        = tile.Float8E4M3FN, tile.Float8E5M2, tile.Float4E2M1FN
 	)
 	block := func(format string, groups int) problem.Quant { return problem.Quant(fmt.Sprintf(format, groups*group)) }
 	var all []problem.Matmul
@@ -54,7 +56,24 @@ func Quantized(batch, m, k, n, group int) []problem.Matmul {
 	add(f32, i4, f32, block("per_block%d+dynamic_token_block", 2), "silu")
 	add(f32, e4, f32, "per_channel+dynamic_token", "")
 	add(bf16, e5, f32, "per_tensor+dynamic_tensor", "silu")
+	add(e2, e2, f32, block("per_block%d+token_block+e8m0", 1), "bias")
+	add(e4, e2, bf16, block("per_block%d+token_block+e8m0", 1), "")
+	add(i8, i8, f32, block("per_block%d+token_block+e8m0", 2), "relu")
+	add(e2, e2, f32, block("per_block%d+token_block+e4m3", 1), "")
+	add(bf16, e2, bf16, block("per_block%d+e8m0", 1), "bias")
+	add(f32, e2, f32, block("per_block%d+e4m3", 1), "")
+	add(bf16, e4, f32, block("per_block%d+dynamic_token_block+e8m0", 1), "")
+	add(f32, e2, f32, block("per_block%d+dynamic_token_block+e8m0_up", 1), "")
+	add(bf16, i8, f32, block("per_block%d+dynamic_token_block+e8m0", 1), "silu")
 	return all
+}
+
+// Kernel is the rung that computes p, which has scales.
+func Kernel(p problem.Matmul) problem.Rung[problem.Matmul] {
+	if mx.Kernel.Supports(p) == nil {
+		return mx.Kernel
+	}
+	return quantized.Kernel
 }
 
 // Label says which of them p is.

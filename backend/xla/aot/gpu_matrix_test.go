@@ -17,7 +17,6 @@ import (
 	"matladder/internal/golden"
 	"matladder/internal/thorough"
 	"matladder/kernels"
-	quantized "matladder/kernels/v5_quant"
 	"matladder/lower/triton"
 	"matladder/problem"
 	"matladder/problem/problemtest"
@@ -93,7 +92,7 @@ func matrix(t *testing.T) []matrixCell {
 		}
 	}
 	for _, p := range append(problemtest.Quantized(1, 300, 1200, 500, 128), problemtest.Quantized(3, 128, 512, 256, 128)[:3]...) {
-		for _, variant := range quantized.Kernel.Variants(p) {
+		for _, variant := range problemtest.Kernel(p).Variants(p) {
 			add(ladder[len(ladder)-1], variant, p, tile.Blocks{M: 64, K: 128, N: 128})
 		}
 	}

@@ -7,7 +7,6 @@ import (
 
 	"matladder/backend"
 	"matladder/internal/thorough"
-	quantized "matladder/kernels/v5_quant"
 	"matladder/problem/problemtest"
 	"matladder/tile"
 )
@@ -23,8 +22,8 @@ func TestQuantized(t *testing.T) {
 		if n >= len(problems)/2 && n%3 != 0 && !thorough.Full() {
 			continue
 		}
-		for _, variant := range quantized.Kernel.Variants(p) {
-			programs, err := quantized.Kernel.Build(p, variant, tile.Blocks{M: 128, K: 512, N: 256})
+		for _, variant := range problemtest.Kernel(p).Variants(p) {
+			programs, err := problemtest.Kernel(p).Build(p, variant, tile.Blocks{M: 128, K: 512, N: 256})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,8 +6,8 @@ import (
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/plan"
 	"matladder/kernels"
-	quantized "matladder/kernels/v5_quant"
 	"matladder/problem"
+	"matladder/problem/problemtest"
 	"matladder/tile"
 )
 
@@ -80,7 +80,7 @@ func TestThin_Stored(t *testing.T) {
 			if c.a == tile.Int8 {
 				p.Quant = "per_channel+token"
 			}
-			programs, err := quantized.Kernel.Build(p, "", tile.Blocks{M: m, K: 64, N: 128})
+			programs, err := problemtest.Kernel(p).Build(p, "", tile.Blocks{M: m, K: 64, N: 128})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,14 +1,14 @@
-package quantized
+package scaled
 
 import (
 	"matladder/problem"
 	"matladder/tile"
 )
 
-// shapes are those that take the least time on the machine, the best first, or, of a machine
+// Shapes are those that take the least time on the machine, the best first, or, of a machine
 // that does not tell, the fourth rung's, so that the two differ in what they compute alone;
 // where elements of k share scales, bk is a whole number of groups.
-func shapes(p problem.Matmul, m problem.Machine) []tile.Blocks {
+func Shapes(p problem.Matmul, m problem.Machine) []tile.Blocks {
 	list := m.Rank(p)
 	if list == nil {
 		list = []tile.Blocks{
