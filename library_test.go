@@ -300,7 +300,7 @@ func TestRun_Mistakes(t *testing.T) {
 		{"strides too far", o, []Tensor{a, Strided(make([]float32, 48), []int{6, 8}, []int{9, 1})}, "b", "strides: want"},
 		{"strides below 0", o, []Tensor{a, Strided(make([]float32, 48), []int{6, 8}, []int{8, -1})}, "b", "strides: want"},
 		{"a stride too few", o, []Tensor{a, Strided(make([]float32, 48), []int{6, 8}, []int{8})}, "b", "strides: want"},
-		{"float16", o, []Tensor{a, Of(make([]Float16, 48), 6, 8)}, "b", "float16: convert it"},
+		{"float16", o, []Tensor{a, Of(make([]Float16, 48), 6, 8)}, "b", "float16"},
 		{"out of line", o, []Tensor{a, FromTile(tile.Tensor{Dtype: tile.Float32, Shape: []int{6, 8}, Data: bytes[1:193]})}, "b", "begins where no element may"},
 		{"an output twice in memory", Strided(make([]float32, 8), []int{4, 8}, []int{0, 1}), []Tensor{a, b}, "o", "must not be the same memory"},
 		{"o is a", Of(make([]float32, 48)[:32], 4, 8), []Tensor{a, b}, "", ""},

@@ -167,7 +167,7 @@ func (f *form) encode() {
 	}
 }
 
-// Dtype is the type of an element; tile.InvalidDtype of Float16.
+// Dtype is the type of an element.
 func (t Tensor) Dtype() tile.Dtype { return t.dtype }
 
 // Shape is a copy of the shape.
@@ -211,9 +211,6 @@ func (t *Tensor) complaint() string {
 	case badStrides:
 		return t.String() + ": strides: want one of at least 0 for each dimension, none that leads beyond the slice, and elements of whole bytes"
 	case badDtype:
-		if t.dtype == tile.InvalidDtype {
-			return "no tile program has arrays of its element type (float16: convert it to float32 or bfloat16)"
-		}
 		return "no arrays of dtype " + t.dtype.String()
 	case unaligned:
 		return t.String() + " begins where no element may: its address is no multiple of an element's size"

@@ -32,20 +32,20 @@ type Float8E4M3FN uint8
 
 // ToFloat8E4M3FN rounds to nearest, ties to even; what is beyond 448 becomes NaN.
 func ToFloat8E4M3FN(x float32) Float8E4M3FN {
-	return Float8E4M3FN(code(tile.Float8E4M3FN, x))
+	return Float8E4M3FN(tile.Float8E4M3FN.Code(float64(x)))
 }
 
 // Float32 is x, exactly.
-func (x Float8E4M3FN) Float32() float32 { return number(tile.Float8E4M3FN, byte(x)) }
+func (x Float8E4M3FN) Float32() float32 { return float32(tile.Float8E4M3FN.Value(byte(x))) }
 
 // Float8E5M2 is the 8-bit format of OCP that has infinities and numbers up to 57344.
 type Float8E5M2 uint8
 
 // ToFloat8E5M2 rounds to nearest, ties to even; what is too large becomes infinite.
-func ToFloat8E5M2(x float32) Float8E5M2 { return Float8E5M2(code(tile.Float8E5M2, x)) }
+func ToFloat8E5M2(x float32) Float8E5M2 { return Float8E5M2(tile.Float8E5M2.Code(float64(x))) }
 
 // Float32 is x, exactly.
-func (x Float8E5M2) Float32() float32 { return number(tile.Float8E5M2, byte(x)) }
+func (x Float8E5M2) Float32() float32 { return float32(tile.Float8E5M2.Value(byte(x))) }
 
 // Int4x2 is two numbers from -8 to 7, the first in the low four bits. A tensor of them has
 // twice as many elements, or one less.
@@ -63,16 +63,6 @@ func ToInt4x2(numbers []int8) []Int4x2 {
 
 // Int8s are the two numbers, the first first.
 func (x Int4x2) Int8s() [2]int8 { return [2]int8{int8(x<<4) >> 4, int8(x) >> 4} }
-
-func code(d tile.Dtype, x float32) byte {
-	t := tile.Tensor{Dtype: d, Data: []byte{0}}
-	t.Set(0, float64(x))
-	return t.Data[0]
-}
-
-func number(d tile.Dtype, code byte) float32 {
-	return float32(tile.Tensor{Dtype: d, Data: []byte{code}}.At(0))
-}
 
 // Narrow is a number type of fewer bits than float32.
 type Narrow interface {

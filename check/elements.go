@@ -181,11 +181,11 @@ func (x *pattern) scaleB(k, j int) float64 {
 		if x.isLifted(k) {
 			return 1
 		}
-		h := x.draw("sb", operandGroup(x.scheme, k, j, x.p.N)) % 2
+		h := x.draw("sb", operandGroup(x.scheme, k, j, x.p.N))
 		if x.scheme.Scales == tile.Float8E8M0FNU {
-			return float64(1 + h)
+			return float64(uint64(1) << (h % uint64(x.powers)))
 		}
-		return float64(1 + 2*h)
+		return float64(1 + 2*(h%2))
 	}
 	return 1
 }

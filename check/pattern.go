@@ -38,6 +38,7 @@ type pattern struct {
 	bitsA              int // of an element of a row with one term
 	negated            bool
 	wide, extreme      bool // kinds of the special columns
+	powers             int  // how many powers of two scale groups of b, where nothing else may
 	window             int  // how many elements of k an extreme row has
 	kinds              []rowKind
 	anchors            []anchor
@@ -118,6 +119,9 @@ func newPattern(p problem.Matmul, e int, seed uint64, dist string) (*pattern, er
 	}
 	if scheme.B == problem.Block {
 		scales = 3
+	}
+	if x.powers = 2; scheme.Scales == tile.Float8E8M0FNU && !x.tight { // so that sums of narrow codes have many bits
+		x.powers, scales = 7, 64
 	}
 	if scheme.A == problem.TokenBlock {
 		scales *= 2

@@ -86,7 +86,7 @@ func isNarrow(d tile.Dtype) bool {
 func isHalf(d tile.Dtype) bool { return d == tile.BFloat16 || d == tile.Float16 }
 
 // Factors are the dtypes of the numbers that are multiplied: those of a and b
-// but where a is quantized on the way, to b's dtype (int8 for int4), or b is
+// but where a is quantized on the way, to b's dtype (int8 for int4, float8_e4m3fn for float4), or b is
 // widened to an a that has no scales.
 func (p Matmul) Factors() (a, b tile.Dtype) {
 	s, err := p.Quant.Scheme()
@@ -102,6 +102,8 @@ func (p Matmul) factors(s Scheme) (a, b tile.Dtype) {
 		return p.A, p.B
 	case s.Dynamic && p.B == tile.Int4:
 		return tile.Int8, p.B
+	case s.Dynamic && p.B == tile.Float4E2M1FN:
+		return tile.Float8E4M3FN, p.B
 	case s.Dynamic:
 		return p.B, p.B
 	case !isNarrow(p.A):

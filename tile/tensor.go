@@ -168,6 +168,16 @@ func (t Tensor) Set(i int, v float64) {
 	}
 }
 
+// Code returns the bits of d nearest to x, of a float of at most 8 bits.
+func (d Dtype) Code(x float64) byte {
+	t := Tensor{Dtype: d, Data: []byte{0}}
+	t.Set(0, x)
+	return t.Data[0]
+}
+
+// Value returns the number of a code of d, a float of at most 8 bits.
+func (d Dtype) Value(code byte) float64 { return codeValues[d][code] }
+
 func (t Tensor) setNibble(i int, code byte) {
 	shift := 4 * (i % 2)
 	t.Data[i/2] = t.Data[i/2]&^(0xF<<shift) | code<<shift

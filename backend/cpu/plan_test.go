@@ -140,13 +140,20 @@ func TestPlan_Agrees(t *testing.T) {
 			cases = append(cases, planCase{4, d, 8, 4096, 192, "", tile.Blocks{M: 8, K: 2048, N: 64}, isa.String(), Options{Threads: 2}})
 		}
 		for _, q := range []string{
-			"float8_e4m3fn", "int8:per_channel+token", "bfloat16xint8:per_tensor:bias+gelu", "bfloat16xint4:per_block128+zero_b",
+			"float8_e4m3fn", "int8:per_channel+token", "bfloat16xint8:per_tensor:bias+gelu",
 			"bfloat16xint8:per_channel+dynamic_tensor", "int8:per_channel+token:bias", "bfloat16xint8:per_channel:bias", "bfloat16xint8:per_channel+dynamic_token:bias+silu",
 		} {
 			cases = append(cases, planCase{5, q, 128, 256, 192, "", tile.Blocks{M: 64, K: 256, N: 64}, isa.String(), Options{Threads: 2}})
 		}
-		for _, q := range []string{"bfloat16xint8:per_channel", "bfloat16xint4:per_block128"} { // few rows
-			cases = append(cases, planCase{5, q, 8, 4096, 1024, "", tile.Blocks{M: 8, K: 2048, N: 512}, isa.String(), Options{Threads: 2}})
+		// Few rows.
+		cases = append(cases, planCase{5, "bfloat16xint8:per_channel", 8, 4096, 1024, "", tile.Blocks{M: 8, K: 2048, N: 512}, isa.String(), Options{Threads: 2}})
+		for _, q := range []string{"bfloat16xint4:per_block128+zero_b", "mxfp4", "mxfp8:bias", "bfloat16xnvfp4", "float16"} {
+			kernel := 6
+			if q == "float16" {
+				kernel = 5
+			}
+			cases = append(cases, planCase{kernel, q, 128, 256, 192, "", tile.Blocks{M: 64, K: 256, N: 64}, isa.String(), Options{Threads: 2}})
+			cases = append(cases, planCase{kernel, q, 8, 4096, 1024, "", tile.Blocks{M: 8, K: 2048, N: 512}, isa.String(), Options{Threads: 2}})
 		}
 		cases = append(cases, planCase{5, "bfloat16xint8:per_channel+dynamic_token", 128, 256, 192, "fused", tile.Blocks{M: 64, K: 256, N: 64}, isa.String(), Options{Threads: 2}})
 	}

@@ -80,7 +80,7 @@ func TestPlan_Golden(t *testing.T) {
 		{4, "float32", 512, 512, 512, "", blocks, "avx2", two},
 		{5, "bfloat16xint8:per_channel+dynamic_token:bias+gelu", 512, 512, 512, "", blocks, "generic", two},
 		{5, "bfloat16xint8:per_channel+dynamic_token:bias+gelu", 512, 512, 512, "fused", blocks, "generic", two},
-		{5, "bfloat16xint4:per_block128", 512, 512, 512, "", blocks, "generic", two},
+		{6, "bfloat16xint4:per_block128", 512, 512, 512, "", blocks, "generic", two},
 		{4, "int8", 1024, 2240, 1024, "", tile.Blocks{M: 512, K: 2240, N: 512}, "amx", two},
 		{4, "int8", 1024, 4096, 1024, "", tile.Blocks{M: 256, K: 1024, N: 256}, "amx", two},
 	} {

@@ -3,6 +3,8 @@
 package quantized
 
 import (
+	"cmp"
+
 	"matladder/kernels/scaled"
 	"matladder/problem"
 	"matladder/tile"
@@ -18,8 +20,8 @@ const name = "v5_quant"
 
 // build writes the kernel as a tile program, behind those that quantize a.
 func build(p problem.Matmul, variant string, s tile.Blocks) ([]*tile.Program, error) {
-	if err := p.Scaled(); err != nil {
-		return nil, err
+	if scheme, err := p.Scheme(); err != nil || scheme.B == problem.Block {
+		return nil, cmp.Or(err, p.Scaled())
 	}
 	if variant == fused {
 		return buildFused(p, s)

@@ -33,20 +33,11 @@ func widenAVX2() []func(*Asm) {
 			a.do(`VMOVDQU Y0, (DI)
 				VMOVDQU Y2, 32(DI)`)
 		}),
-		widening(avx2, "int4", "uint16", 32, 128, func(a *Asm) {
-			a.broadcast("VPBROADCASTD", "nibble", 0, "Y15")
-			a.broadcast("VBROADCASTI128", "low", 0, "Y14")
-			a.broadcast("VBROADCASTI128", "high", 0, "Y13")
-		}, func(a *Asm) {
-			nibbles(a)
-			for i, x := range []string{"Y0", "Y2"} { // each of two bytes looked up
-				a.Op("VPERMQ", "$0xd8", x, x)
-				a.Op("VPSHUFB", x, "Y14", "Y4")
-				a.Op("VPSHUFB", x, "Y13", "Y5")
-				a.do(`VPUNPCKLBW Y5, Y4, Y6
-					VPUNPCKHBW Y5, Y4, Y7`)
-				a.Op("VMOVDQU", "Y6", at("DI", 64*i))
-				a.Op("VMOVDQU", "Y7", at("DI", 64*i+32))
+		halvesAVX2("int4", ""), halvesAVX2("float4", "4"),
+		widening(avx2, "float16", "float32", 128, 256, func(*Asm) {}, func(a *Asm) {
+			for i := range 8 {
+				a.Op("VCVTPH2PS", at("SI", 16*i), "Y0")
+				a.Op("VMOVUPS", "Y0", at("DI", 32*i))
 			}
 		}),
 		// The upper halves of float32s.
@@ -83,19 +74,12 @@ func widenAVX512() []func(*Asm) {
 				VPSUBB Z14, Z0, Z0
 				VMOVDQU32 Z0, (DI)`)
 		}),
-		// A byte's nibbles become the numbers of two words of a table; of each word VPERMW looks
-		// at 5 bits, so that the table is there twice.
-		widening(avx512, "int4", "uint16", 32, 128, func(a *Asm) {
-			a.broadcast("VBROADCASTI64X4", "words", 0, "Z15")
-		}, func(a *Asm) {
-			a.times(2, "VPMOVZXBD", every(16, "SI"), avx512.from(0))
-			a.do(`VPSLLD $12, Z0, Z2
-				VPSLLD $12, Z1, Z3
-				VPORD Z2, Z0, Z0
-				VPORD Z3, Z1, Z1
-				VPERMW Z15, Z0, Z0
-				VPERMW Z15, Z1, Z1`)
-			a.times(2, "VMOVDQU32", avx512.from(0), avx512.in("DI"))
+		halvesAVX512("int4", ""), halvesAVX512("float4", "4"),
+		widening(avx512, "float16", "float32", 128, 256, func(*Asm) {}, func(a *Asm) {
+			for i := range 4 {
+				a.Op("VCVTPH2PS", at("SI", 32*i), "Z0")
+				a.Op("VMOVUPS", "Z0", at("DI", 64*i))
+			}
 		}),
 		widening(avx512, "int8", "uint16", 64, 128, func(a *Asm) {
 			a.broadcast("VMOVDQU32", "odd", 0, "Z15")
@@ -111,11 +95,52 @@ func widenAVX512() []func(*Asm) {
 	}
 }
 
-// wordsOfInt4 has 0 … 7, -8 … -1 as bfloat16: their low bytes, their high bytes, and whole.
+// halvesAVX2 looks up both bytes of each nibble's number in tables.
+func halvesAVX2(name, tables string) func(*Asm) {
+	return widening(avx2, name, "uint16", 32, 128, func(a *Asm) {
+		a.broadcast("VPBROADCASTD", "nibble", 0, "Y15")
+		a.broadcast("VBROADCASTI128", "low"+tables, 0, "Y14")
+		a.broadcast("VBROADCASTI128", "high"+tables, 0, "Y13")
+	}, func(a *Asm) {
+		nibbles(a)
+		for i, x := range []string{"Y0", "Y2"} {
+			a.Op("VPERMQ", "$0xd8", x, x)
+			a.Op("VPSHUFB", x, "Y14", "Y4")
+			a.Op("VPSHUFB", x, "Y13", "Y5")
+			a.do(`VPUNPCKLBW Y5, Y4, Y6
+				VPUNPCKHBW Y5, Y4, Y7`)
+			a.Op("VMOVDQU", "Y6", at("DI", 64*i))
+			a.Op("VMOVDQU", "Y7", at("DI", 64*i+32))
+		}
+	})
+}
+
+// halvesAVX512 makes of a byte's nibbles the numbers of two words of a table; of each word VPERMW
+// looks at 5 bits, so that the table is there twice.
+func halvesAVX512(name, table string) func(*Asm) {
+	return widening(avx512, name, "uint16", 32, 128, func(a *Asm) {
+		a.broadcast("VBROADCASTI64X4", "words"+table, 0, "Z15")
+	}, func(a *Asm) {
+		a.times(2, "VPMOVZXBD", every(16, "SI"), avx512.from(0))
+		a.do(`VPSLLD $12, Z0, Z2
+			VPSLLD $12, Z1, Z3
+			VPORD Z2, Z0, Z0
+			VPORD Z3, Z1, Z1
+			VPERMW Z15, Z0, Z0
+			VPERMW Z15, Z1, Z1`)
+		a.times(2, "VMOVDQU32", avx512.from(0), avx512.in("DI"))
+	})
+}
+
+// wordsOfInt4 has 0 … 7, -8 … -1 as bfloat16: their low bytes, their high bytes, and whole; and so
+// the numbers of float4_e2m1fn, behind names with a 4.
 var wordsOfInt4 = constants(constant{"nibble", []uint32{0x0f0f0f0f}}, constant{"eight", []uint32{0x08080808}},
 	constant{"low", []uint32{0x40008000, 0xe0c0a080, 0xa0c0e000, 0x80004080}},
 	constant{"high", []uint32{0x40403f00, 0x40404040, 0xc0c0c0c1, 0xbfc0c0c0}},
-	constant{"words", []uint32{0x3f800000, 0x40404000, 0x40a04080, 0x40e040c0, 0xc0e0c100, 0xc0a0c0c0, 0xc040c080, 0xbf80c000}})
+	constant{"words", []uint32{0x3f800000, 0x40404000, 0x40a04080, 0x40e040c0, 0xc0e0c100, 0xc0a0c0c0, 0xc040c080, 0xbf80c000}},
+	constant{"low4", []uint32{0xc0800000, 0xc0804000, 0xc0800000, 0xc0804000}},
+	constant{"high4", []uint32{0x3f3f3f00, 0x40404040, 0xbfbfbf80, 0xc0c0c0c0}},
+	constant{"words4", []uint32{0x3f000000, 0x3fc03f80, 0x40404000, 0x40c04080, 0xbf008000, 0xbfc0bf80, 0xc040c000, 0xc0c0c080}})
 
 // nibbles leaves the 32 nibbles of 16 bytes in the bytes of Y0, in order, and those of the next in
 // Y2.

@@ -10,13 +10,11 @@ import (
 // CanHold reports whether values of d can be read and written.
 func CanHold(d tile.Dtype) bool {
 	switch d {
-	case tile.Float32, tile.BFloat16, tile.Int32, tile.Int8, tile.Uint8:
+	case tile.Float32, tile.BFloat16, tile.Float16, tile.Float8E8M0FNU, tile.Int32, tile.Int8, tile.Uint8:
 		return true
 	}
 	return false
 }
-
-func isFloat8(d tile.Dtype) bool { return d == tile.Float8E4M3FN || d == tile.Float8E5M2 }
 
 func (c *values) loadFloats(e *tile.Expr) plan.Lanes[float32] {
 	r := c.plan.Number(e.Ref)
@@ -32,6 +30,12 @@ func (c *values) loadFloats(e *tile.Expr) plan.Lanes[float32] {
 			}
 			return narrow(w, row, col, n)
 		}
+	}
+	switch {
+	case e.Dtype == tile.Float16:
+		return loadAs(c, r, fromFloat16)
+	case e.Dtype.Bits() == 8:
+		return loadAs(c, r, fromCodes(e.Dtype))
 	}
 	c.fail(e, "load of %s: no arithmetic on %s", e.Ref.Name, e.Dtype)
 	return nil
@@ -108,9 +112,12 @@ func (c *values) castToFloat(e *tile.Expr) plan.Lanes[float32] {
 	x := e.Args[0]
 	narrow := e.Dtype == tile.BFloat16
 	switch {
-	case e.Dtype != tile.Float32 && !narrow:
-		c.fail(e, "cast to %s", e.Dtype)
+	case e.Dtype != tile.Float32 && !narrow && x.Dtype != tile.Float32:
+		c.fail(e, "cast of %s to %s", x.Dtype, e.Dtype)
 		return nil
+	case e.Dtype != tile.Float32 && !narrow:
+		d := e.Dtype
+		return apply(c, c.floats(x), each(func(x float32) float32 { return float32(d.Round(float64(x))) }))
 	case x.Dtype == tile.Bool:
 		return apply(c, c.bools(x), each(func(x bool) float32 { return float32(oneIf(x)) }))
 	case x.Dtype.IsInteger() && narrow:
@@ -155,11 +162,17 @@ func (c *values) compile() {
 	s := c.step.Stmt
 	d, v := s.Ref.Dtype, s.Value
 	integer := d.IsInteger()
-	if isFloat8(d) && s.Kind == tile.Store && v.Op == tile.OpCast && v.Args[0].Dtype == tile.Float32 {
-		c.step.Store = writeTo(c, c.floats(v.Args[0]), toFloat8(d))
-		return
+	if s.Kind == tile.Store && v.Op == tile.OpCast && v.Args[0].Dtype == tile.Float32 {
+		switch {
+		case d == tile.Float16:
+			c.step.Store = writeTo(c, c.floats(v.Args[0]), toFloat16)
+			return
+		case d.IsFloat() && d.Bits() == 8:
+			c.step.Store = writeTo(c, c.floats(v.Args[0]), toCodes(d))
+			return
+		}
 	}
-	if !CanHold(d) || s.Kind == tile.Accumulate && d.Bits() < 32 && integer {
+	if !CanHold(d) || d.IsFloat() && d.Bits() == 8 || d == tile.Float16 && s.Kind != tile.Store || s.Kind == tile.Accumulate && d.Bits() < 32 && integer {
 		c.fail(v, "%s to %s: no arithmetic on %s", s.Kind, s.Ref.Name, d)
 		return
 	}
@@ -232,6 +245,8 @@ func (c *values) compile() {
 	case d == tile.Float32:
 		c.step.Store = writeTo(c, x, func(o, x []float32) { copy(o, x) })
 		c.step.Add = writeTo(c, x, func(o, x []float32) { c.plan.Loops.Add(o, o, x) })
+	case d == tile.Float16:
+		c.step.Store = writeTo(c, x, toFloat16)
 	default:
 		c.step.Store = writeTo(c, x, c.plan.Loops.ToBFloat16)
 		c.step.Add = writeTo(c, x, c.plan.Loops.AddBFloat16)

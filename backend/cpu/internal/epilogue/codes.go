@@ -1,11 +1,10 @@
 package epilogue
 
 import (
-	"math"
-
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
 	"matladder/backend/cpu/internal/rows"
+	"matladder/internal/float16"
 	"matladder/tile"
 )
 
@@ -60,40 +59,19 @@ func bits(e *tile.Expr) *tile.Ref {
 	return e.Ref
 }
 
-// toFloat8 returns what writes floats as codes of d, rounded to nearest even. A
-// number beyond the largest becomes what Dtype.Round says.
-func toFloat8(d tile.Dtype) func(o []uint8, x []float32) {
-	mantissa := 3
-	if d == tile.Float8E5M2 {
-		mantissa = 2
-	}
-	bias := 1<<(6-mantissa) - 1 // 7 exponent and mantissa bits in all
-	return func(o []uint8, x []float32) {
-		for i := range o {
-			o[i] = float8Code(d.Round(float64(x[i])), mantissa, bias)
-		}
-	}
+// toCodes returns what writes floats as codes of d, of 8 bits, rounded as Dtype.Round says.
+func toCodes(d tile.Dtype) func(o []uint8, x []float32) {
+	return each(func(x float32) uint8 { return d.Code(float64(x)) })
 }
 
-// float8Code returns the code of v, a value of the format.
-func float8Code(v float64, mantissa, bias int) uint8 {
-	const sign, nan = 0x80, 0x7F
-	var code uint8
-	if math.Signbit(v) {
-		code = sign
+// fromCodes returns what reads them.
+func fromCodes(d tile.Dtype) func(o []float32, x []uint8) {
+	var table [256]float32
+	for c := range table {
+		table[c] = float32(d.Value(byte(c)))
 	}
-	switch v = math.Abs(v); {
-	case v != v:
-		return code | nan
-	case v == 0:
-		return code
-	case math.IsInf(v, 0):
-		return code | uint8((1<<(7-mantissa)-1)<<mantissa)
-	}
-	fraction, exp := math.Frexp(v) // in [0.5, 1)
-	exp += bias - 1
-	if exp < 1 { // below the smallest normal number
-		return code | uint8(math.Ldexp(fraction, exp+mantissa))
-	}
-	return code | uint8(exp<<mantissa) + uint8(math.Ldexp(2*fraction-1, mantissa))
+	return each(func(c uint8) float32 { return table[c] })
 }
+
+// toFloat16 and fromFloat16 write and read float16.
+var toFloat16, fromFloat16 = each(float16.Round), each(float16.Widen)

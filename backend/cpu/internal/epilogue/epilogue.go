@@ -94,7 +94,7 @@ func moved[T any](c *values, e *tile.Expr, compile func(*tile.Expr) plan.Lanes[T
 
 // floats compiles an expression of a float dtype.
 func (c *values) floats(e *tile.Expr) plan.Lanes[float32] {
-	if e.Dtype != tile.Float32 && e.Dtype != tile.BFloat16 {
+	if e.Dtype != tile.Float32 && e.Dtype != tile.BFloat16 && e.Op != tile.OpLoad && e.Op != tile.OpCast && e.Op != tile.OpSlice {
 		c.fail(e, "%s of %s for %s", e.Op, e.Dtype, c.step.Stmt.Ref.Name)
 		return nil
 	}

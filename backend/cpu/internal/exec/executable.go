@@ -259,6 +259,8 @@ func poison(t tile.Tensor) {
 		memory.Fill(memory.View[uint32](t.Data), 0x7fc00bad)
 	case tile.BFloat16:
 		memory.Fill(memory.View[uint16](t.Data), 0x7fcd)
+	case tile.Float16:
+		memory.Fill(memory.View[uint16](t.Data), 0x7e0b)
 	case tile.Int32:
 		memory.Fill(memory.View[uint32](t.Data), 0x80000001)
 	default:

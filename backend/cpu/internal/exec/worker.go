@@ -8,6 +8,7 @@ import (
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
 	"matladder/backend/timeline"
+	"matladder/internal/float16"
 	"matladder/tile"
 )
 
@@ -257,6 +258,10 @@ func (w *Worker) fillRef(r int, v float64) {
 		fillRows(w, r, float32(v))
 	case tile.BFloat16:
 		fillRows(w, r, uint16(math.Float32bits(float32(v))>>16))
+	case tile.Float16:
+		fillRows(w, r, float16.Round(float32(v)))
+	case tile.Float8E8M0FNU:
+		fillRows(w, r, d.Code(v))
 	case tile.Int32:
 		fillRows(w, r, int32(v))
 	case tile.Int8:

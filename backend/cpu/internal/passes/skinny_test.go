@@ -106,6 +106,9 @@ func TestThin_Rungs(t *testing.T) {
 				}
 				for _, k := range kernels.Ladder(problem.MatmulFamily) {
 					p := problem.New(m, 67, 130, d)
+					if k.Supports(p) != nil {
+						continue
+					}
 					blocks := k.Candidates(p, problem.Machine{Parallel: 3})
 					if k.Number() > 2 {
 						blocks = append(blocks, tile.Blocks{M: 7, K: 32, N: 64}.Clip(m, 67, 130))

@@ -30,10 +30,13 @@ func wideningOf(from, to tile.Dtype, isa gemm.ISA) *plan.Widening {
 	narrow := map[tile.Dtype]func(dst []uint16, src []byte, off, ahead int){
 		tile.Int4:         loops.Int4,
 		tile.Int8:         loops.Int8,
+		tile.Float4E2M1FN: loops.Float4,
 		tile.Float8E4M3FN: loops.Float8E4M3,
 		tile.Float8E5M2:   loops.Float8E5M2,
 	}[from]
 	switch {
+	case from == tile.Float16 && to == tile.Float32:
+		return &plan.Widening{Size: 4, Rows: widenRows(from, loops.Float16)}
 	case from == tile.Int4 && to == tile.Int8:
 		return &plan.Widening{Size: 1, Rows: widenRows(from, loops.Int4ToInt8)}
 	case narrow == nil:

@@ -94,8 +94,10 @@ func Multiplied(d tile.Dtype) tile.Dtype {
 	switch d {
 	case tile.Int4:
 		return tile.Int8
-	case tile.Float8E4M3FN, tile.Float8E5M2:
+	case tile.Float8E4M3FN, tile.Float8E5M2, tile.Float4E2M1FN:
 		return tile.BFloat16
+	case tile.Float16:
+		return tile.Float32
 	}
 	return d
 }

@@ -3,6 +3,18 @@
 package widen
 
 //go:noescape
+func float16AVX2(dst *float32, src *byte, n, ahead int)
+
+//go:noescape
+func float16AVX512(dst *float32, src *byte, n, ahead int)
+
+//go:noescape
+func float4AVX2(dst *uint16, src *byte, n, ahead int)
+
+//go:noescape
+func float4AVX512(dst *uint16, src *byte, n, ahead int)
+
+//go:noescape
 func float8E4M3AVX2(dst *uint16, src *byte, n, ahead int)
 
 //go:noescape

@@ -1,4 +1,4 @@
-// Package widen turns numbers stored in 4 or 8 bits into the dtypes that
+// Package widen turns numbers stored in 4, 8 or 16 bits into the dtypes that
 // micro-kernels multiply, which hold each of them exactly.
 //
 //  1. Generic is the loops in Go, over tables: what each computes.
@@ -9,16 +9,26 @@
 // Of NaN a code's sign and payload are kept.
 package widen
 
-import "math"
+import (
+	"math"
+
+	"matladder/backend/cpu/internal/memory"
+	"matladder/internal/bfloat16"
+	"matladder/internal/float16"
+	"matladder/tile"
+)
 
 // Loops are the loops for one instruction set. Each writes element off+i of src
-// to dst[i]. Two int4 lie in a byte, the first in the low nibble. While at it a
+// to dst[i]. Two of 4 bits lie in a byte, the first in the low nibble. While at it a
 // loop asks for the memory that lies ahead bytes behind what it reads, which need
 // not be src's.
 type Loops struct {
 	Int4ToInt8 func(dst []int8, src []byte, off, ahead int)
 
+	Float16 func(dst []float32, src []byte, off, ahead int)
+
 	// The bits of bfloat16.
+	Float4     func(dst []uint16, src []byte, off, ahead int) // e2m1fn
 	Int4       func(dst []uint16, src []byte, off, ahead int)
 	Int8       func(dst []uint16, src []byte, off, ahead int)
 	Float8E4M3 func(dst []uint16, src []byte, off, ahead int) // e4m3fn: no infinity, one NaN
@@ -28,6 +38,12 @@ type Loops struct {
 // Generic is the loops in Go.
 var Generic = Loops{
 	Int4ToInt8: nibbles(func(v int) int8 { return int8(v) }),
+	Float16: func(dst []float32, src []byte, off, _ int) {
+		for i, x := range memory.View[uint16](src)[off : off+len(dst)] {
+			dst[i] = float16.Widen(x)
+		}
+	},
+	Float4:     nibbles(func(v int) uint16 { return bfloat16.Round(float32(tile.Float4E2M1FN.Value(byte(v & 0xf)))) }),
 	Int4:       nibbles(integer),
 	Int8:       codes(func(c byte) uint16 { return integer(int(int8(c))) }),
 	Float8E4M3: codes(func(c byte) uint16 { return float8(c, 3, 7, 0x7f) }),

@@ -10,6 +10,8 @@ func For(avx2, avx512 bool) Loops {
 	case avx512:
 		return Loops{
 			Int4ToInt8: fromHalves(int4ToInt8AVX512, Generic.Int4ToInt8),
+			Float16:    fromWords(float16AVX512, Generic.Float16),
+			Float4:     fromHalves(float4AVX512, Generic.Float4),
 			Int4:       fromHalves(int4AVX512, Generic.Int4),
 			Int8:       fromBytes(int8AVX512, Generic.Int8),
 			Float8E4M3: fromBytes(float8E4M3AVX512, Generic.Float8E4M3),
@@ -18,6 +20,8 @@ func For(avx2, avx512 bool) Loops {
 	case avx2:
 		return Loops{
 			Int4ToInt8: fromHalves(int4ToInt8AVX2, Generic.Int4ToInt8),
+			Float16:    fromWords(float16AVX2, Generic.Float16),
+			Float4:     fromHalves(float4AVX2, Generic.Float4),
 			Int4:       fromHalves(int4AVX2, Generic.Int4),
 			Int8:       fromBytes(int8AVX2, Generic.Int8),
 			Float8E4M3: fromBytes(float8E4M3AVX2, Generic.Float8E4M3),
@@ -28,6 +32,17 @@ func For(avx2, avx512 bool) Loops {
 }
 
 const whole = 64
+
+// fromWords is fromBytes for elements of two bytes.
+func fromWords[T any](fast func(dst *T, src *byte, n, ahead int), rest func(dst []T, src []byte, off, ahead int)) func(dst []T, src []byte, off, ahead int) {
+	return func(dst []T, src []byte, off, ahead int) {
+		n := len(dst) / whole * whole
+		if n > 0 {
+			fast(&dst[0], &src[2*off], n, ahead)
+		}
+		rest(dst[n:], src, off+n, 0)
+	}
+}
 
 func fromBytes[T any](fast func(dst *T, src *byte, n, ahead int), rest func(dst []T, src []byte, off, ahead int)) func(dst []T, src []byte, off, ahead int) {
 	return func(dst []T, src []byte, off, ahead int) {

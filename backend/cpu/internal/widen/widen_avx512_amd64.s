@@ -30,6 +30,28 @@ DATA words<>+24(SB)/4, $0xc040c080
 DATA words<>+28(SB)/4, $0xbf80c000
 GLOBL words<>(SB), RODATA|NOPTR, $32
 
+DATA low4<>+0(SB)/4, $0xc0800000
+DATA low4<>+4(SB)/4, $0xc0804000
+DATA low4<>+8(SB)/4, $0xc0800000
+DATA low4<>+12(SB)/4, $0xc0804000
+GLOBL low4<>(SB), RODATA|NOPTR, $16
+
+DATA high4<>+0(SB)/4, $0x3f3f3f00
+DATA high4<>+4(SB)/4, $0x40404040
+DATA high4<>+8(SB)/4, $0xbfbfbf80
+DATA high4<>+12(SB)/4, $0xc0c0c0c0
+GLOBL high4<>(SB), RODATA|NOPTR, $16
+
+DATA words4<>+0(SB)/4, $0x3f000000
+DATA words4<>+4(SB)/4, $0x3fc03f80
+DATA words4<>+8(SB)/4, $0x40404000
+DATA words4<>+12(SB)/4, $0x40c04080
+DATA words4<>+16(SB)/4, $0xbf008000
+DATA words4<>+20(SB)/4, $0xbfc0bf80
+DATA words4<>+24(SB)/4, $0xc040c000
+DATA words4<>+28(SB)/4, $0xc0c0c080
+GLOBL words4<>(SB), RODATA|NOPTR, $32
+
 DATA ofE4M3<>+0(SB)/4, $0xf0f0f0f0
 DATA ofE4M3<>+4(SB)/4, $0x7070707
 DATA ofE4M3<>+8(SB)/4, $0x3c3c3c3c
@@ -155,6 +177,55 @@ loop1:
 	VMOVDQU32 Z1, 64(DI)
 	ADDQ $32, SI
 	ADDQ $128, DI
+	SUBQ $64, CX
+	JNZ loop1
+	VZEROUPPER
+	RET
+
+// func float4AVX512(dst, src, n, ahead)
+TEXT ·float4AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ n+16(FP), CX
+	MOVQ ahead+24(FP), R8
+	VBROADCASTI64X4 words4<>+0(SB), Z15
+loop1:
+	PREFETCHT0 (SI)(R8*1)
+	VPMOVZXBD (SI), Z0
+	VPMOVZXBD 16(SI), Z1
+	VPSLLD $12, Z0, Z2
+	VPSLLD $12, Z1, Z3
+	VPORD Z2, Z0, Z0
+	VPORD Z3, Z1, Z1
+	VPERMW Z15, Z0, Z0
+	VPERMW Z15, Z1, Z1
+	VMOVDQU32 Z0, (DI)
+	VMOVDQU32 Z1, 64(DI)
+	ADDQ $32, SI
+	ADDQ $128, DI
+	SUBQ $64, CX
+	JNZ loop1
+	VZEROUPPER
+	RET
+
+// func float16AVX512(dst, src, n, ahead)
+TEXT ·float16AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ n+16(FP), CX
+	MOVQ ahead+24(FP), R8
+loop1:
+	PREFETCHT0 (SI)(R8*1)
+	VCVTPH2PS (SI), Z0
+	VMOVUPS Z0, (DI)
+	VCVTPH2PS 32(SI), Z0
+	VMOVUPS Z0, 64(DI)
+	VCVTPH2PS 64(SI), Z0
+	VMOVUPS Z0, 128(DI)
+	VCVTPH2PS 96(SI), Z0
+	VMOVUPS Z0, 192(DI)
+	ADDQ $128, SI
+	ADDQ $256, DI
 	SUBQ $64, CX
 	JNZ loop1
 	VZEROUPPER

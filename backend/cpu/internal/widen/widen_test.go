@@ -28,7 +28,7 @@ func TestGeneric(t *testing.T) {
 		dtype tile.Dtype
 		loop  func(dst []uint16, src []byte, off, ahead int)
 	}{
-		{tile.Int4, Generic.Int4}, {tile.Int8, Generic.Int8},
+		{tile.Float4E2M1FN, Generic.Float4}, {tile.Int4, Generic.Int4}, {tile.Int8, Generic.Int8},
 		{tile.Float8E4M3FN, Generic.Float8E4M3}, {tile.Float8E5M2, Generic.Float8E5M2},
 	} {
 		got := make([]uint16, 256*8/c.dtype.Bits())
@@ -58,7 +58,7 @@ func FuzzLoops(f *testing.F) {
 	f.Add(uint64(1), uint16(5000), uint16(1), int32(1<<30))
 	f.Fuzz(func(t *testing.T, seed uint64, n, off uint16, ahead int32) {
 		from, count := int(off), int(n)
-		src := make([]byte, from+count)
+		src := make([]byte, 2*(from+count))
 		r := rand.New(rand.NewPCG(seed, 3))
 		for i := range src {
 			src[i] = byte(r.Uint32())
@@ -74,9 +74,12 @@ func FuzzLoops(f *testing.F) {
 			if !isa.has {
 				continue
 			}
+			same(t, isa.name+" float16", isa.Float16, Generic.Float16, src, from, count, int(ahead))
+			src := src[:from+count]
 			half := bytes.Clone(src[:(from+count+1)/2]) // holds as many int4
 			same(t, isa.name+" int4 to int8", isa.Int4ToInt8, Generic.Int4ToInt8, half, from, count, int(ahead))
 			same(t, isa.name+" int4", isa.Int4, Generic.Int4, half, from, count, int(ahead))
+			same(t, isa.name+" float4", isa.Float4, Generic.Float4, half, from, count, int(ahead))
 			same(t, isa.name+" int8", isa.Int8, Generic.Int8, src, from, count, int(ahead))
 			same(t, isa.name+" e4m3fn", isa.Float8E4M3, Generic.Float8E4M3, src, from, count, int(ahead))
 			same(t, isa.name+" e5m2", isa.Float8E5M2, Generic.Float8E5M2, src, from, count, int(ahead))
@@ -84,7 +87,7 @@ func FuzzLoops(f *testing.F) {
 	})
 }
 
-func same[T int8 | uint16](t *testing.T, name string, fast, loop func(dst []T, src []byte, off, ahead int), src []byte, off, n, ahead int) {
+func same[T int8 | uint16 | float32](t *testing.T, name string, fast, loop func(dst []T, src []byte, off, ahead int), src []byte, off, n, ahead int) {
 	t.Helper()
 	const guards, guard = 64, 0x5a
 	want, got := make([]T, n), make([]T, n+2*guards)
@@ -100,8 +103,8 @@ func same[T int8 | uint16](t *testing.T, name string, fast, loop func(dst []T, s
 			if v != guard {
 				t.Fatalf("%s: %d elements from %d on: wrote element %d", name, n, off, at)
 			}
-		case v != want[at]:
-			t.Fatalf("%s: %d elements from %d on: element %d is %#x, should be %#x", name, n, off, at, v, want[at])
+		case v != want[at] && (v == v || want[at] == want[at]):
+			t.Fatalf("%s: %d elements from %d on: element %d is %v, should be %v", name, n, off, at, v, want[at])
 		}
 	}
 	if !bytes.Equal(src, before) {
