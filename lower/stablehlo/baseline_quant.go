@@ -14,7 +14,7 @@ func quantizedArrays(p problem.Matmul, s problem.Scheme) []Array {
 	switch {
 	case s.A == problem.NoGrain || s.Dynamic:
 	case s.A == problem.TokenBlock:
-		in = append(in, Array{"sa", tile.Float32, []int{p.M, p.Groups(s)}})
+		in = append(in, Array{"sa", s.Scales, []int{p.M, p.Groups(s)}})
 	case s.A == problem.Token:
 		in = append(in, Array{"sa", tile.Float32, batched(p, p.M, 1)})
 	default:
@@ -26,7 +26,13 @@ func quantizedArrays(p problem.Matmul, s problem.Scheme) []Array {
 	case problem.Channel:
 		in = append(in, Array{"sb", tile.Float32, batched(p, 1, p.N)})
 	case problem.Block:
-		in = append(in, Array{"sb", tile.Float32, []int{p.Groups(s), 1, p.N}})
+		in = append(in, Array{"sb", s.Scales, []int{p.Groups(s), 1, p.N}})
+	}
+	if s.TwoLevels() && s.A != problem.NoGrain {
+		in = append(in, Array{"ta", tile.Float32, []int{1, 1}})
+	}
+	if s.TwoLevels() {
+		in = append(in, Array{"tb", tile.Float32, []int{1, 1}})
 	}
 	if p.Bias {
 		in = append(in, Array{"bias", tile.Float32, batched(p, 1, p.N)})
@@ -39,6 +45,8 @@ func refusedScheme(p problem.Matmul, s problem.Scheme) string {
 	switch {
 	case s.ZeroA || s.ZeroB:
 		return "zero points are folded by kernels only"
+	case s.Dynamic && s.Scales == tile.Float8E8M0FNU:
+		return "powers of two that scale a are made by kernels only"
 	case s.B == problem.Block && p.K%s.Block != 0:
 		return fmt.Sprintf("k = %d is no whole number of groups of %d", p.K, s.Block)
 	case s.B == problem.Block && p.Batch > 1:
@@ -62,7 +70,12 @@ func (t *text) scaledProduct(p problem.Matmul, s problem.Scheme, in map[string]v
 	p.A, p.B = da, db
 	var o value
 	if s.B == problem.Block {
-		o = t.groups(p, s, a, b, in["sb"], sa)
+		o = t.groups(p, s, a, b, t.As(in["sb"], "f32"), sa)
+		for _, name := range []string{"ta", "tb"} {
+			if by, ok := in[name]; ok {
+				o = t.Apply("multiply", o, t.broadcast(by, o.Dims))
+			}
+		}
 	} else {
 		o = t.As(t.matmul(p, a, b), "f32")
 	}
@@ -92,7 +105,7 @@ func (t *text) groups(p problem.Matmul, s problem.Scheme, a, b, sb, sa value) va
 	parts := t.matmul(p, a, b)
 	parts = t.Apply("multiply", t.As(parts, "f32"), t.broadcast(sb, parts.Dims))
 	if s.A == problem.TokenBlock {
-		sa = t.Reshape(t.transpose(sa, 1, 0), []int{n, p.M, 1})
+		sa = t.Reshape(t.transpose(t.As(sa, "f32"), 1, 0), []int{n, p.M, 1})
 		parts = t.Apply("multiply", parts, t.broadcast(sa, parts.Dims))
 	}
 	return t.reduce("add", parts, 0, []int{0}, []int{p.M, p.N})

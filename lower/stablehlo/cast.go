@@ -1,6 +1,10 @@
 package stablehlo
 
-import "matladder/tile"
+import (
+	"math"
+
+	"matladder/tile"
+)
 
 // cast converts x, the working value of dtype from, to the working value of to:
 // floats round to nearest even, integers saturate, NaN becomes integer 0.
@@ -74,18 +78,33 @@ func (t *text) rounded(x value, d tile.Dtype) value {
 	switch d {
 	case tile.BFloat16:
 		return t.Op(x.Type, "reduce_precision", "format = e8m7", x)
+	case tile.Float16:
+		return t.Op(x.Type, "reduce_precision", "format = e5m10", x)
+	case tile.Float4E2M1FN:
+		return t.roundedNarrow(t.clamp(-6, x, 6), 1, 0, 6, 0)
+	case tile.Float8E8M0FNU:
+		return t.powerOfTwo(x)
 	case tile.Float8E4M3FN:
-		return t.roundedFloat8(x, 3, -6, 448, 0x7FC00000)
+		return t.roundedNarrow(x, 3, -6, 448, 0x7FC00000)
 	case tile.Float8E5M2:
-		return t.roundedFloat8(x, 2, -14, 57344, 0x7F800000)
+		return t.roundedNarrow(x, 2, -14, 57344, 0x7F800000)
 	}
 	return x
 }
 
-// roundedFloat8 rounds to a multiple of the distance between neighbours, which
+// powerOfTwo rounds to the nearest power of two, ties up; what has no logarithm is NaN.
+func (t *text) powerOfTwo(x value) value {
+	i := x.Of("i32")
+	bits := t.Apply("add", t.Op(i, "bitcast_convert", "", x), t.Constant(i, 1<<22))
+	y := t.Op(x.Type, "bitcast_convert", "", t.Apply("and", bits, t.Constant(i, 0x7F800000)))
+	has := t.Apply("and", t.compare("GT", x, t.Constant(x.Type, 0)), t.compare("LT", x, t.Constant(x.Type, 0x1.8p127)))
+	return t.choose(has, y, t.Constant(x.Type, math.NaN()))
+}
+
+// roundedNarrow rounds to a multiple of the distance between neighbours, which
 // is a power of two made from x's own exponent; beyond the largest number comes
 // what has the bits over.
-func (t *text) roundedFloat8(x value, mantissa, minExp int, largest float64, over int) value {
+func (t *text) roundedNarrow(x value, mantissa, minExp int, largest float64, over int) value {
 	f, i := x.Type, x.Of("i32")
 	bits := t.Op(i, "bitcast_convert", "", x)
 	exponent := t.Apply("and", t.Apply("shift_right_logical", bits, t.Constant(i, 23)), t.Constant(i, 0xFF))

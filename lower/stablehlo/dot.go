@@ -24,14 +24,14 @@ func (t *text) matmul(p problem.Matmul, a, b value) value {
 
 // operand is the element type in which operands meet: their own if it is one,
 // else one wide enough for every value of both. Plugins differ in how they take
-// two of int4; widened, all take it, and fold the conversion into the product
+// two of 4 bits; widened, all take it, and fold the conversion into the product
 // where they can.
 func operand(a, b tile.Dtype) string {
 	switch {
-	case a == b && a != tile.Int4:
+	case a == b && a.Bits() > 4:
 		return storage(a)
 	case a.IsFloat():
-		return "bf16" // the float8 types are the only floats that Dot mixes
+		return "bf16" // floats of up to 8 bits are the only ones that Dot mixes
 	case a == tile.Uint8 || b == tile.Uint8:
 		return "i32"
 	}

@@ -144,7 +144,7 @@ func (b *pjrtBackend) compile(ctx context.Context, launch *stablehlo.Launch, flo
 	var need int64
 	for i, a := range append(append([]stablehlo.Array(nil), launch.In...), launch.Out...) {
 		_, ok := bufferTypes[a.Dtype]
-		if operand := i < len(launch.In); a.Dtype == tile.Int4 && operand && !b.shared { // which transfer writes
+		if operand := i < len(launch.In); a.Dtype.Bits() == 4 && operand && !b.shared { // which transfer writes
 			ok = true
 		}
 		if !ok {

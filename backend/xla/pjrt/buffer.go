@@ -14,8 +14,8 @@ import (
 
 // bufferTypes are the types of arrays whose bytes a plugin takes as they are.
 var bufferTypes = map[tile.Dtype]dtypes.DType{
-	tile.Float32: dtypes.Float32, tile.BFloat16: dtypes.BFloat16,
-	tile.Float8E4M3FN: dtypes.F8E4M3FN, tile.Float8E5M2: dtypes.F8E5M2,
+	tile.Float32: dtypes.Float32, tile.BFloat16: dtypes.BFloat16, tile.Float16: dtypes.Float16,
+	tile.Float8E4M3FN: dtypes.F8E4M3FN, tile.Float8E5M2: dtypes.F8E5M2, tile.Float8E8M0FNU: dtypes.F8E8M0FNU,
 	tile.Int32: dtypes.Int32, tile.Int8: dtypes.Int8, tile.Uint8: dtypes.Uint8,
 }
 
@@ -42,8 +42,11 @@ func (b *pjrtBackend) newInput(a stablehlo.Array) (*buffer, error) {
 // transfer copies an array to the device.
 func (b *pjrtBackend) transfer(name string, t tile.Tensor) (*buffer, error) {
 	data, typ := t.Data, bufferTypes[t.Dtype]
-	if t.Dtype == tile.Int4 {
+	switch t.Dtype {
+	case tile.Int4:
 		data, typ = apart4(t), dtypes.Int4
+	case tile.Float4E2M1FN:
+		data, typ = apart4(t), dtypes.F4E2M1FN
 	}
 	h, err := b.client.BufferFromHost().FromRawData(data, typ, t.Shape).ToDevice(b.target).Done()
 	if err != nil {
@@ -52,7 +55,7 @@ func (b *pjrtBackend) transfer(name string, t tile.Tensor) (*buffer, error) {
 	return &buffer{Buffer: h}, nil
 }
 
-// apart4 is an array of int4 as a plugin takes it from its host: a byte for each. On the
+// apart4 is an array of int4, or of float4 whose codes these bits are, as a plugin takes it from its host: a byte for each. On the
 // device two share a byte, or do not, as the plugin likes.
 func apart4(t tile.Tensor) []byte {
 	data := make([]byte, tile.Elements(t.Shape))

@@ -39,6 +39,7 @@ var (
 // Stored spells dtypes as they are held. Integers have no sign: operations do.
 var Stored = map[tile.Dtype]string{
 	tile.Bool: "i1", tile.Float32: "f32", tile.BFloat16: "bf16", tile.Float8E4M3FN: "f8E4M3FN", tile.Float8E5M2: "f8E5M2",
+	tile.Float16: "f16", tile.Float4E2M1FN: "f4E2M1FN", tile.Float8E8M0FNU: "f8E8M0FNU",
 	tile.Int32: "i32", tile.Int8: "i8", tile.Uint8: "i8", tile.Int4: "i4",
 }
 
