@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"matladder/internal/bfloat16"
+	"matladder/internal/float16"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -176,6 +177,8 @@ func rounded(d tile.Dtype, x float64) float64 {
 		return float64(f)
 	case tile.BFloat16:
 		return float64(bfloat16.Widen(bfloat16.Round(f)))
+	case tile.Float16:
+		return float64(float16.Widen(float16.Round(f)))
 	}
 	return x
 }

@@ -323,7 +323,7 @@ func (x *pattern) row(i int) row {
 			r.terms[0].a, r.terms[1].a = r.terms[1].a, r.terms[0].a
 		}
 	case cancelRow:
-		large := sign(0) * odd(8, 8) * 256
+		large := sign(0) * odd(8, 8) * 128 // float16 holds that, and a number of 8 bits more
 		r.terms = []term{{third(0), large}, {third(1), sign(1) * odd(8, 32)}, {third(2), -large}}
 	}
 	return r

@@ -27,7 +27,7 @@ func (p Matmul) Scaled() error {
 	case err != nil:
 		return err
 	case s.B == Block:
-		return fmt.Errorf("quantization %s scales inside the sum: v6_mx does", p.Quant)
+		return fmt.Errorf("quantization %s: scales of groups of k cannot wait for the epilogue", p.Quant)
 	}
 	if err := p.Epilogue().validate(p); err != nil {
 		return err
@@ -45,7 +45,7 @@ func (p Matmul) Grouped() error {
 	case err != nil:
 		return err
 	case s.B != Block:
-		return fmt.Errorf("no groups of k share a scale: v5_quant computes it (mxfp8, mxfp4 and per_block128 have groups)")
+		return fmt.Errorf("no groups of k share a scale, as in mxfp8, mxfp4 and per_block128")
 	}
 	if err := p.Epilogue().validate(p); err != nil {
 		return err

@@ -37,9 +37,9 @@ type place struct{ file, behind, line string }
 // of picture.
 func additions(module string) []addition {
 	return []addition{
-		{"kernel", "Add a kernel", "kernels/v6_again", 1, []place{
-			{"kernels/kernels.go", "quantized \"" + module + "/kernels/v5_quant\"\n", "\tagain \"" + module + "/kernels/v6_again\"\n"},
-			{"kernels/kernels.go", " Of(quantized.Kernel),", " Of(again.Kernel),"},
+		{"kernel", "Add a kernel", "kernels/v7_again", 1, []place{
+			{"kernels/kernels.go", "mx \"" + module + "/kernels/v6_mx\"\n", "\tagain \"" + module + "/kernels/v7_again\"\n"},
+			{"kernels/kernels.go", " Of(mx.Kernel),", " Of(again.Kernel),"},
 		}},
 		{"family", "Add a problem family", "kernels/doubled", 4, []place{
 			{"problem/families.go", "Register(MLPFamily)\n", "\tRegister(DoubledFamily)\n"},
@@ -106,10 +106,10 @@ func TestAdditions(t *testing.T) {
 			t.Errorf("%s: %v, want %q in\n%s", strings.Join(args, " "), err, want, out)
 		}
 	}
-	run("7 beads", "bench", "--backend", "again", "--param", "beads=7", "--kernel", "6", "--sizes", "70", "--dtype", "float32", "--time-budget", "1ms", "--out", "rows.csv")
+	run("7 beads", "bench", "--backend", "again", "--param", "beads=7", "--kernel", "7", "--sizes", "70", "--dtype", "float32", "--time-budget", "1ms", "--out", "rows.csv")
 	run("v1_twice", "bench", "--family", "doubled", "--sizes", "70x80", "--threads", "1", "--time-budget", "1ms", "--out", "doubled.csv")
 	run("performance_again_float32.png", "plot", "--input", "rows.csv", "--kind", "again", "--output", ".")
-	for file, kernel := range map[string]string{"rows.csv": "v6_again", "doubled.csv": "v1_twice"} {
+	for file, kernel := range map[string]string{"rows.csv": "v7_again", "doubled.csv": "v1_twice"} {
 		f, err := results.ReadFile(filepath.Join(dir, file))
 		if err != nil {
 			t.Fatal(err)

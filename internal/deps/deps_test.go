@@ -22,14 +22,14 @@ import (
 // all. A name that ends in /* stands for every folder below, the name . for the root.
 const graph = `
 tile/internal/inflight:
-tile: tile/internal/inflight
+tile: tile/internal/inflight internal/float16
 tile/tiletest: tile
 tile/interp: tile tile/internal/inflight
-.: internal/bfloat16 backend/timeline backend backend/cpu backend/registry kernels problem tile harness/tuned model/blocking
+.: internal/bfloat16 internal/float16 backend/timeline backend backend/cpu backend/registry kernels problem tile harness/tuned model/blocking
 problem: internal/known tile
 problem/problemtest: tile problem problem/quant kernels kernels/*
 problem/quant: tile problem
-check: internal/bfloat16 tile problem problem/quant tile/interp
+check: internal/bfloat16 internal/float16 tile problem problem/quant tile/interp
 kernels/attention/attentiontest: kernels
 kernels/rope/ropetest: kernels
 kernels/*: tile problem
@@ -71,14 +71,14 @@ backend/cpu/internal/memory: golang.org/x/sys/unix
 backend/cpu/internal/probe: backend/cpu/internal/amx golang.org/x/sys/cpu golang.org/x/sys/unix machine
 backend/cpu/internal/rows: backend/cpu/internal/memory internal/bfloat16
 backend/cpu/internal/vexp: internal/bfloat16
-backend/cpu/internal/widen:
+backend/cpu/internal/widen: backend/cpu/internal/memory internal/bfloat16 internal/float16 tile
 backend/cpu/internal/timing: backend/cpu/internal/gemm backend/cpu/internal/memory backend/cpu/internal/probe tile
 backend/cpu/internal/gemm/pack: backend/cpu/internal/memory tile
 backend/cpu/internal/gemm: backend/cpu/internal/gemm/pack internal/bfloat16 backend/cpu/internal/amx backend/cpu/internal/probe golang.org/x/sys/cpu
 backend/cpu/internal/plan: backend tile backend/cpu/internal/gemm backend/cpu/internal/memory backend/cpu/internal/rows backend/cpu/internal/vexp machine model/blocking
-backend/cpu/internal/epilogue: backend/cpu/internal/plan tile
+backend/cpu/internal/epilogue: backend/cpu/internal/plan tile internal/float16
 backend/cpu/internal/passes: backend/cpu/internal/epilogue backend/cpu/internal/plan backend/cpu/internal/widen tile model/blocking
-backend/cpu/internal/exec: backend/internal/stage backend/cpu/internal/evict backend/cpu/internal/plan backend tile backend/timeline golang.org/x/sys/unix
+backend/cpu/internal/exec: internal/float16 backend/internal/stage backend/cpu/internal/evict backend/cpu/internal/plan backend tile backend/timeline golang.org/x/sys/unix
 backend/cpu: backend/cpu/internal/timing backend/timeline backend check machine internal/cgroup internal/known internal/files tile problem golang.org/x/sys/cpu backend/cpu/internal/exec backend/cpu/internal/passes
 backend/registry: internal/known backend machine
 backend/cpu/cputest: backend/cpu machine plugins tile
@@ -134,6 +134,7 @@ internal/files: golang.org/x/sys/unix golang.org/x/sys/windows
 internal/files/filestest:
 internal/deadline:
 internal/bfloat16:
+internal/float16:
 internal/cgroup:
 internal/child: internal/childlog
 cmd/matladder: backend/registry/builtin internal/cli internal/known plugins/probe cmd/internal/bench cmd/internal/compare cmd/internal/inspect cmd/internal/mesh cmd/internal/peers cmd/internal/plot cmd/internal/plugin cmd/internal/tune cmd/internal/workshop
@@ -297,7 +298,11 @@ func TestKernels_Short(t *testing.T) {
 // TestKernels_Imports holds kernels to tile, problem and what is shared in their own family. A
 // kernel that saw a model or a device would decide by it what only block shapes are for.
 func TestKernels_Imports(t *testing.T) {
-	borrowed := map[string]string{"kernels/attention/scores": "kernels/rope/turn"} // q and k are turned as rope turns
+	borrowed := map[string]string{
+		"kernels/attention/scores": "kernels/rope/turn", // q and k are turned as rope turns
+		"kernels/v5_quant":         "kernels/scaled",
+		"kernels/v6_mx":            "kernels/scaled",
+	}
 	for pkg, imports := range readImports(t, "../..") {
 		dir, rest, _ := strings.Cut(pkg, "/")
 		if dir != "kernels" || rest == "" || strings.HasSuffix(pkg, "test") {

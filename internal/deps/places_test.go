@@ -79,6 +79,7 @@ func TestPlaces(t *testing.T) {
 		"v1_naive":    {"backend/cpu/worker.go"},
 		"v3_block":    {"tools/trust/build.go"},
 		"v4_optblock": {"backend/backendtest/"},
+		"v6_mx":       {"problem/problemtest/"},
 		"v5_quant":    {"backend/backendtest/", "cmd/internal/tune/show.go", "problem/problemtest/"},
 	}
 	others := func(name string, files []string, own ...string) []string {

@@ -11,17 +11,18 @@ import (
 // leading dimension that the first axis goes along, one element a program.
 type Program struct {
 	*tile.Builder
-	P      problem.Matmul // a as the product meets it: quantized already
-	Scheme problem.Scheme
-	S      tile.Blocks
-	Fused  bool       // a is quantized in this program
-	A      string     // the name of a as the product meets it
-	e      *tile.Axis // along the batch; nil without one
+	P       problem.Matmul // a as the product meets it: quantized already
+	Scheme  problem.Scheme
+	S       tile.Blocks
+	Fused   bool       // a is quantized in this program
+	A       string     // the name of a as the product meets it
+	TypeOfA tile.Dtype // as it comes to this program
+	e       *tile.Axis // along the batch; nil without one
 }
 
 // Begin begins a program of p.
 func Begin(name string, p problem.Matmul, scheme problem.Scheme, s tile.Blocks) *Program {
-	t := &Program{Builder: tile.New(name), P: p, Scheme: scheme, S: s, A: "a"}
+	t := &Program{Builder: tile.New(name), P: p, Scheme: scheme, S: s, A: "a", TypeOfA: p.A}
 	if p.Batch > 1 {
 		t.e = t.Axis("e", p.Batch, tile.Parallel)
 	}
@@ -42,6 +43,7 @@ func Start(name string, p problem.Matmul, s tile.Blocks) (*Program, []*tile.Prog
 			return nil, nil, err
 		}
 		t.P, t.A = Quantized(p), "qa"
+		t.TypeOfA = t.P.A
 	}
 	if scheme.ZeroB && scheme.B != problem.Block {
 		sums, err := t.sumRows(name)

@@ -17,11 +17,25 @@ func variants(p problem.Matmul) []string {
 	return []string{""}
 }
 
-// buildFused writes the product of an a that comes wide: each step quantizes one group
-// of k, which is its block, and multiplies it. No codes are kept.
-func buildFused(p problem.Matmul, scheme problem.Scheme, s tile.Blocks) ([]*tile.Program, error) {
-	s.K = scheme.Block
-	t := scaled.Begin(name, scaled.Quantized(p), scheme, s)
-	t.Fused = true
-	return product(t, "a", p.A)
+// start begins the program of the product, and returns that which quantizes a for it, if p asks
+// for that. In variant fused each step quantizes one group of k, which is its block: no codes
+// are kept.
+func start(p problem.Matmul, variant string, s tile.Blocks) (*scaled.Program, []*tile.Program, error) {
+	if err := p.Grouped(); err != nil {
+		return nil, nil, err
+	}
+	scheme, err := p.Scheme()
+	if err != nil {
+		return nil, nil, err
+	}
+	if variant == fused {
+		s.K = scheme.Block
+		t := scaled.Begin(name, scaled.Quantized(p), scheme, s)
+		t.Fused, t.TypeOfA = true, p.A
+		return t, nil, nil
+	}
+	if s, err = wholeGroups(scheme, p, s); err != nil {
+		return nil, nil, err
+	}
+	return scaled.Start(name, p, s)
 }

@@ -126,6 +126,14 @@ func (*groups) wide(r *tile.Ref, x tile.Value) tile.Value {
 	return tile.Cast(x, tile.Float32)
 }
 
+// times is x by the scales s of a group, where there are any.
+func times(x, s tile.Value) tile.Value {
+	if s == nil {
+		return x
+	}
+	return tile.Mul(x, s)
+}
+
 // wholeGroups returns s with bk a whole number of groups of k, or a whole part
 // of one. A block of all of k is rounded up; any other is an error.
 func wholeGroups(scheme problem.Scheme, p problem.Matmul, s tile.Blocks) (tile.Blocks, error) {

@@ -18,35 +18,22 @@ const name = "v6_mx"
 
 // build writes the kernel as a tile program, behind one that quantizes a.
 func build(p problem.Matmul, variant string, s tile.Blocks) ([]*tile.Program, error) {
-	if err := p.Grouped(); err != nil {
-		return nil, err
-	}
-	scheme, err := p.Scheme()
+	t, ahead, err := start(p, variant, s)
 	if err != nil {
 		return nil, err
 	}
-	if s, err = wholeGroups(scheme, p, s); err != nil {
-		return nil, err
-	}
-	if variant == fused {
-		return buildFused(p, scheme, s)
-	}
-	t, ahead, err := scaled.Start(name, p, s)
-	if err != nil {
-		return nil, err
-	}
-	last, err := product(t, t.A, t.P.A)
+	last, err := product(t)
 	return append(ahead, last...), err
 }
 
-// product writes the program that multiplies a, of that name and dtype, by b.
-func product(t *scaled.Program, name string, d tile.Dtype) ([]*tile.Program, error) {
+// product writes the program that multiplies a by b.
+func product(t *scaled.Program) ([]*tile.Program, error) {
 	p, s := t.P, t.S
 	i := t.Axis("i", tile.Ceil(p.M, s.M), tile.Parallel)
 	j := t.Axis("j", tile.Ceil(p.N, s.N), tile.Parallel)
 	k := t.Axis("k", tile.Ceil(p.K, s.K), tile.Arbitrary)
 
-	a := t.In(name, d, t.Array(p.M, p.K), t.Block(s.M, s.K).At(i, k))
+	a := t.In(t.A, t.TypeOfA, t.Array(p.M, p.K), t.Block(s.M, s.K).At(i, k))
 	b := t.In("b", p.B, t.Array(p.K, p.N), t.Block(s.K, s.N).At(k, j))
 	q := groupsOf(t, i, j, k) // sa, sb: the scales of the groups
 	o := t.Out("o", p.Out, t.Array(p.M, p.N), t.Block(s.M, s.N).At(i, j))
@@ -59,12 +46,4 @@ func product(t *scaled.Program, name string, d tile.Dtype) ([]*tile.Program, err
 	})
 	t.When(k.Last(), func() { t.Store(o, tile.Cast(q.Scaled(acc), p.Out)) })
 	return t.Programs()
-}
-
-// times is x by the scales s of a group, where there are any.
-func times(x, s tile.Value) tile.Value {
-	if s == nil {
-		return x
-	}
-	return tile.Mul(x, s)
 }
