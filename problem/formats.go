@@ -70,3 +70,37 @@ func parseOperand(text string) (*Format, tile.Dtype, error) {
 	d, err := tile.ParseDtype(text)
 	return nil, d, err
 }
+
+// ElementOf reads a dtype, or a Format for the dtype of its elements.
+func ElementOf(name string) (tile.Dtype, error) {
+	_, d, err := parseOperand(name)
+	return d, err
+}
+
+// FormatNames names operands a and b by their formats: mxfp4, mxfp8×mxfp4, bfloat16×mxfp4; ""
+// where groups of b are of none.
+func FormatNames(a, b string, q Quant) string {
+	s, err := q.Scheme()
+	if err != nil || s.B != Block || s.Up {
+		return ""
+	}
+	name := func(dtype string) string {
+		for _, f := range Formats {
+			if f.Dtype.String() == dtype && f.Group == s.Block && f.Scales == s.Scales {
+				return f.Name
+			}
+		}
+		return ""
+	}
+	ofB := name(b)
+	if s.A == TokenBlock && !s.Dynamic {
+		a = name(a)
+	}
+	switch {
+	case ofB == "" || a == "":
+		return ""
+	case a == ofB:
+		return ofB
+	}
+	return a + "×" + ofB
+}

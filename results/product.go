@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"matladder/problem"
 )
 
 // Integer reports whether the row's operations are on integers, so that its
@@ -27,9 +29,12 @@ func (r *Record) Blocks() string {
 	return strings.Join(sides, "×")
 }
 
-// Dtypes names operands and output: float32, or int8×int8→int32 where they
-// differ.
+// Dtypes names operands and output: float32, int8×int8→int32 where they
+// differ, or mxfp4→bfloat16 where scales of groups make operands a format.
 func (r *Record) Dtypes() string {
+	if name := problem.FormatNames(r.DtypeA, r.DtypeB, problem.Quant(r.Quant)); name != "" && r.Quant != "" {
+		return name + "→" + r.DtypeOut
+	}
 	if (r.DtypeB == r.DtypeA || r.DtypeB == "") && (r.DtypeOut == r.DtypeA || r.DtypeOut == "") {
 		return r.DtypeA
 	}

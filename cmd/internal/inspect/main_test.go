@@ -101,7 +101,7 @@ func TestCPU(t *testing.T) {
 	for _, args := range []string{
 		"v1", "v2", "v3 --dtype bfloat16", "v4 --dtype int8", "v5", "v4 --sizes 4x1000x1000 --threads 3",
 		"v5 --dtype int8:per_channel+token", "v5 --dtype float8_e4m3fn:per_tensor+tensor", "v5 --dtype int8:per_channel+token+zero_a+zero_b",
-		"v5 --dtype bfloat16xint4:per_block128:bias+silu",
+		"v6 --dtype bfloat16xint4:per_block128:bias+silu",
 		"v5 --dtype bfloat16xint8:per_channel+dynamic_token:gelu --variant fused",
 	} {
 		code, stdout, stderr := inspect(append([]string{"--sizes", "70x200x90", "--threads", "1", "--as", "cpu"}, strings.Fields(args)...)...)

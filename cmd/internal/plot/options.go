@@ -127,10 +127,12 @@ func parse(args []string) (*options, error) {
 		}
 		o.kernels = append(o.kernels, kernel)
 	}
-	for _, name := range o.dtypes {
-		if _, err := tile.ParseDtype(name); err != nil {
+	for i, name := range o.dtypes {
+		d, err := problem.ElementOf(name)
+		if err != nil {
 			return o, fmt.Errorf("--dtype: %w", err)
 		}
+		o.dtypes[i] = d.String()
 	}
 	return o, o.conflicts(f)
 }
