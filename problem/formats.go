@@ -3,6 +3,7 @@ package problem
 import (
 	"strings"
 
+	"matladder/internal/known"
 	"matladder/tile"
 )
 
@@ -103,4 +104,9 @@ func FormatNames(a, b string, q Quant) string {
 		return ofB
 	}
 	return a + "×" + ofB
+}
+
+// OperandNames lists the dtypes and the formats that operands may have.
+func OperandNames() []string {
+	return append(known.Names(tile.Dtypes(), tile.Dtype.String), known.Names(Formats, func(f Format) string { return f.Name })...)
 }

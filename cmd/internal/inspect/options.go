@@ -14,7 +14,6 @@ import (
 	"matladder/cmd/internal/deviceflag"
 	"matladder/harness"
 	"matladder/internal/cli"
-	"matladder/internal/known"
 	"matladder/kernels"
 	"matladder/machine"
 	"matladder/model"
@@ -116,7 +115,7 @@ func parse(args []string) (*options, error) {
 	f := cli.NewFlags("inspect")
 	f.StringVar(&sizes, "sizes", "1024", "one `SIZE`: a square (1024) or m×k×n (512x1024x2048)")
 	f.StringVar(&dtype, "dtype", "float32", "`DTYPE` of operand A, or operands as in bench (bfloat16xint8:per_channel+token:bias+gelu)")
-	cli.Offer(f, "dtype", known.Names(tile.Dtypes(), tile.Dtype.String))
+	cli.Offer(f, "dtype", problem.OperandNames())
 	f.StringVar(&blocks, "blocks", "", "`BLOCKS` of v4 or v5, bm×bk×bn; those that move the fewest bytes if not given")
 	f.StringVar(&o.variant, "variant", "", "`VARIANT` of the kernel, such as fused of v5 where the launch quantizes A")
 	f.StringVar(&launch, "launch", "", "launch of a .ttir file, `NAME=VALUE...`: grid=512x1x1, its integers by name, num_warps, num_stages")

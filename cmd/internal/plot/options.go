@@ -16,7 +16,6 @@ import (
 	"matladder/plots"
 	"matladder/plots/figure"
 	"matladder/problem"
-	"matladder/tile"
 )
 
 // options is what the command line asks for, checked.
@@ -63,7 +62,7 @@ func parse(args []string) (*options, error) {
 	f.StringSliceVar(&analyze, "analyze", nil, "these `KERNELS` alone, by number or name, of other families than matmul as softmax/2; 0 is the baseline")
 	cli.Offer(f, "analyze", known.Names(kernels.Ladder(problem.Families()[0]), kernels.Kernel.Name))
 	f.StringSliceVar(&o.dtypes, "dtype", nil, "these `DTYPES` of operand A alone")
-	cli.Offer(f, "dtype", known.Names(tile.Dtypes(), tile.Dtype.String))
+	cli.Offer(f, "dtype", problem.OperandNames())
 	f.StringVar(&family, "family", "", "problems of this `FAMILY` alone")
 	cli.Offer(f, "family", known.Names(problem.Families(), func(f *problem.Family) string { return f.Name }))
 	f.StringArrayVar(&o.inputs, "input", nil, "a FILE")

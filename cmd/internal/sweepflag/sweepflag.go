@@ -16,7 +16,6 @@ import (
 	"matladder/internal/known"
 	"matladder/kernels"
 	"matladder/problem"
-	"matladder/tile"
 
 	"github.com/spf13/pflag"
 )
@@ -43,7 +42,7 @@ func Define(f *pflag.FlagSet, config string, names ...string) {
 		case "kernel":
 			cli.Offer(f, name, known.Names(kernels.Ladder(problem.Families()[0]), kernels.Kernel.Name))
 		case "dtype":
-			cli.Offer(f, name, known.Names(tile.Dtypes(), tile.Dtype.String))
+			cli.Offer(f, name, problem.OperandNames())
 		case "precision":
 			cli.Known(f, name, []string{"default", "highest"})
 		}
