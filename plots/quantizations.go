@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"matladder/plots/figure"
+	"matladder/problem"
 	"matladder/results"
 	"matladder/stats"
 )
@@ -86,5 +87,9 @@ func wayOf(s *stats.Summary) string {
 	if s.Kernel == results.Baseline {
 		kernel = s.Kernel
 	}
-	return spaced(kernel, dtypes, s.Quant, s.Activation, s.Variant)
+	quant := s.Quant
+	if name := problem.FormatNames(s.DtypeA, s.DtypeB, problem.Quant(quant)); name != "" {
+		dtypes, quant = name, ""
+	}
+	return spaced(kernel, dtypes, quant, s.Activation, s.Variant)
 }
