@@ -65,7 +65,7 @@ type step struct {
 
 var (
 	mainPattern    = regexp.MustCompile(`^  func\.func public @main\((.*)\) -> \((.*)\) \{$`)
-	reshapePattern = regexp.MustCompile(`^    (\S+) = stablehlo\.reshape (\S+) : \((.*)\) -> (.*)$`)
+	reshapePattern = regexp.MustCompile(`^    (\S+) = stablehlo\.(?:reshape|bitcast_convert) (\S+) : \((.*)\) -> (.*)$`)
 	slicePattern   = regexp.MustCompile(`^    (\S+) = stablehlo\.slice (\S+) \[(\d+):\d+\] : \((.*)\) -> (.*)$`)
 	callPattern    = regexp.MustCompile(`^    ([^ :]+)(?::\d+)? = stablehlo\.custom_call @tpu_custom_call\(([^)]*)\) \{backend_config = "([^"]*)", .*\} : \(([^)]*)\) -> \(?([^)]*?)\)? loc\("(\w+)"\)$`)
 	returnPattern  = regexp.MustCompile(`^    return (.*) : (.*)$`)
@@ -156,9 +156,7 @@ func (e *executable) Load(in ...tile.Tensor) error {
 		a := &array{dims: r.Array, data: make([]float64, t.Len())}
 		for j := range a.data {
 			a.data[j] = t.At(j)
-			if r.Dtype == tile.Uint8 { // the text has no unsigned types
-				a.data[j] = float64(int8(uint8(a.data[j])))
-			}
+			a.data[j] = lowertest.Held(r.Dtype, a.data[j])
 		}
 		arrays[e.in[i]] = a
 	}
@@ -218,10 +216,7 @@ func (e *executable) Results(out ...tile.Tensor) error {
 			return fmt.Errorf("%s is no array %v", e.out[i], r.Array)
 		}
 		for j, x := range a.data {
-			if r.Dtype == tile.Uint8 {
-				x = float64(uint8(int8(x)))
-			}
-			t.Set(j, x)
+			t.Set(j, lowertest.Meant(r.Dtype, x))
 		}
 	}
 	return nil

@@ -53,7 +53,7 @@ func bodyOf(p *tile.Program, unread map[*tile.Ref]bool, pieces int) (k *kernel, 
 	k = &kernel{program: p, pieces: pieces, partial: p.PartialTiles(), refs: map[*tile.Ref]value{}, ids: map[*tile.Axis]value{},
 		coordinates: map[*tile.Axis]value{}, semaphores: map[*tile.Semaphore]value{},
 		sums: sumsOf(p), held: map[*tile.Ref]held{}, read: map[*tile.Ref]bool{}, unread: unread}
-	k.Exprs = mlir.Exprs{Target: k, Stored: mlir.Stored, Floats: floatOps, FalseOfNaN: true,
+	k.Exprs = mlir.Exprs{Target: k, Stored: stored, Floats: floatOps, FalseOfNaN: true,
 		Writer: mlir.Writer{Dialect: k, Scope: k, Sharing: mlir.InRegion, Refused: mlir.Refused{Maker: maker, Program: p.Name}}}
 	k.name()
 	return k, k.function(func() {
@@ -99,7 +99,7 @@ func (k *kernel) name() {
 		}
 	}
 	for _, r := range p.Refs {
-		m := shaped{Elem: mlir.Stored[r.Dtype], Dims: memoryShape(r), Space: "vmem"}
+		m := shaped{Elem: stored[r.Dtype], Dims: memoryShape(r), Space: "vmem"}
 		switch {
 		case r.Main:
 			m.Dims, m.Space = mlir.Physical(r.Array), "any"

@@ -57,7 +57,7 @@ type Kernel struct {
 }
 
 // refuse says which programs have no Mosaic text: those with blocks that overlap
-// (tile.BlockSpec.Every). Index maps are written as functions that number blocks side by side
+// (tile.BlockSpec.Every), and float16. Index maps are written as functions that number blocks side by side
 // (transforms, in kernel.go), and Mosaic's pipeline writes whole blocks back. To lower such
 // blocks is to copy them by the kernel itself, from the tile of memory that each begins in.
 func refuse(p *tile.Program) error {
@@ -66,8 +66,17 @@ func refuse(p *tile.Program) error {
 			return unsupported(r.Pos, p, "block", r.Name,
 				"every %v elements: the pipeline counts blocks side by side, as memory is tiled, and writes whole ones back", r.Steps)
 		}
+		if r.Dtype == tile.Float16 {
+			return unsupported(r.Pos, p, "block", r.Name, "float16: a TPU has none, use bfloat16")
+		}
 	}
-	return nil
+	var err error
+	p.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) {
+		if e.Dtype == tile.Float16 && err == nil {
+			err = unsupported(e.Pos, p, e.Op.String(), "", "float16: a TPU has none, use bfloat16")
+		}
+	})
+	return err
 }
 
 // Lower writes programs that run in order in one launch. It is an error if one

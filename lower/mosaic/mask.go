@@ -39,8 +39,7 @@ func (k *kernel) dot(e *tile.Expr, acc value) value {
 		k.Refuse("dot", "", "no matrix unit multiplies uint8: cast it to bfloat16, which holds every value")
 		return acc
 	}
-	a := k.Vector(k.Narrow(k.Expr(x), x.Dtype), shaped{Elem: mlir.Stored[x.Dtype], Dims: x.Shape})
-	b := k.Vector(k.Narrow(k.Expr(y), y.Dtype), shaped{Elem: mlir.Stored[y.Dtype], Dims: y.Shape})
+	a, b := k.factor(x, y.Dtype), k.factor(y, x.Dtype)
 	if x.Dtype.IsInteger() && x.Dtype != y.Dtype { // int8 and int4
 		a, b = k.toInt8(a), k.toInt8(b)
 	}
@@ -75,6 +74,15 @@ func (k *kernel) dot(e *tile.Expr, acc value) value {
 		acc = k.Op(acc.Type, "tpu.matmul", attrs, k.along(a, ka, from, some), k.along(b, kb, from, some), acc)
 	}
 	return acc
+}
+
+// factor is e as it is multiplied by the other operand: both as bfloat16 where one is of codes.
+func (k *kernel) factor(e *tile.Expr, other tile.Dtype) value {
+	v, d := k.Expr(e), e.Dtype
+	if isCode(d) || isCode(other) {
+		v, d = k.Convert(v, d, tile.BFloat16), tile.BFloat16
+	}
+	return k.Vector(k.Narrow(v, d), shaped{Elem: stored[d], Dims: e.Shape})
 }
 
 // along is n elements of v along dim, beginning at from.

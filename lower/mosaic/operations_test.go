@@ -103,6 +103,8 @@ func (m *simulator) apply(op *operation, ins []*val) *val {
 			}
 			return 0
 		})
+	case "arith.bitcast":
+		return map1(ins[0], func(x float64) float64 { return lowertest.Bitcast(to.elem, x) })
 	case "arith.select":
 		v := &val{data: slices.Clone(ins[2].data)}
 		for i := range v.data {

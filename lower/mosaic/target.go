@@ -74,7 +74,7 @@ func (t Target) checkProducts(p *tile.Program) (err error) {
 		return nil
 	}
 	p.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) {
-		if e.Op == tile.OpDot && e.Args[0].Dtype.Bits() <= 8 && err == nil {
+		if e.Op == tile.OpDot && e.Args[0].Dtype.Bits() <= 8 && !isCode(e.Args[0].Dtype) && !isCode(e.Args[1].Dtype) && err == nil {
 			err = unsupported(e.Pos, p, "dot", "", "%s does not multiply %s by %s", t.Name, e.Args[0].Dtype, e.Args[1].Dtype)
 		}
 	})

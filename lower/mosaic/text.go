@@ -21,6 +21,12 @@ type (
 	shaped = mlir.Type
 )
 
+// stored spells dtypes as they are held. libtpu's compiler has no numbers of float8_e8m0fnu, and
+// those of float4_e2m1fn on v7x alone.
+var stored = mlir.Codes("i4")
+
+func isCode(d tile.Dtype) bool { return mlir.IsCode(d, stored[d]) }
+
 func spelled(t shaped) string {
 	switch {
 	case t.Space != "":

@@ -6,6 +6,7 @@ import (
 
 	"matladder/backend"
 	"matladder/lower/internal/mlir"
+	"matladder/tile"
 )
 
 func nanOr(x, y, of float64) float64 {
@@ -74,6 +75,41 @@ func Junk(elem string) float64 {
 		return -8
 	}
 	return -77
+}
+
+// Held is x, a value of d, as the texts have it that have no unsigned integers, and numbers of few
+// bits as codes; Meant is the opposite.
+func Held(d tile.Dtype, x float64) float64 {
+	switch d {
+	case tile.Float4E2M1FN:
+		return float64(int8(d.Code(x)<<4) >> 4)
+	case tile.Float8E8M0FNU:
+		return float64(int8(d.Code(x)))
+	case tile.Uint8:
+		return float64(int8(uint8(x)))
+	}
+	return x
+}
+
+// Meant is the value of d that a text has as x.
+func Meant(d tile.Dtype, x float64) float64 {
+	switch d {
+	case tile.Float4E2M1FN:
+		return d.Value(byte(int8(x)) & 0xF)
+	case tile.Float8E8M0FNU:
+		return d.Value(byte(int8(x)))
+	case tile.Uint8:
+		return float64(uint8(int8(x)))
+	}
+	return x
+}
+
+// Bitcast is an i32 as an f32, or the other way round.
+func Bitcast(to string, x float64) float64 {
+	if to == "f32" {
+		return float64(math.Float32frombits(uint32(int32(x))))
+	}
+	return float64(int32(math.Float32bits(float32(x))))
 }
 
 // Unpoisoned is the part of an executable that lets nobody poison its outputs: each Run makes

@@ -285,6 +285,8 @@ func (w *Exprs) Wide(v Value, d tile.Dtype) Value {
 	}
 	op := "arith.extsi"
 	switch {
+	case IsCode(d, v.Elem):
+		return w.decoded(v, d)
 	case d.IsFloat():
 		op = "arith.extf"
 	case d == tile.Uint8:
@@ -300,6 +302,10 @@ func (w *Exprs) Narrow(v Value, d tile.Dtype) Value {
 	switch {
 	case v.Elem == to.Elem:
 		return v
+	case known && IsCode(d, to.Elem):
+		return Number(to.Elem, code(d, x))
+	case IsCode(d, to.Elem):
+		return w.encoded(v, d, to.Elem)
 	case known && spells(to.Elem, x):
 		v.Type = to
 		return v
