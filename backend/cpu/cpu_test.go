@@ -91,9 +91,5 @@ func refused() map[string][]*tile.Program {
 				t.When(tile.Test(l, tile.GT, tile.Const(0)), func() { t.Accumulate(o, a) })
 			})
 		}),
-		"product of a sum": one("sum", func(t *tile.Builder) {
-			a := t.In("a", tile.Float32, tile.Array(4, 4), at(4, 4))
-			t.Store(t.Out("o", tile.Float32, tile.Array(4, 4), at(4, 4)), tile.Dot(a, tile.Add(a, a)))
-		}),
 	}
 }

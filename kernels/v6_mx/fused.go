@@ -11,10 +11,15 @@ import (
 const fused = "fused"
 
 func variants(p problem.Matmul) []string {
-	if s, err := p.Scheme(); err == nil && s.Dynamic && s.A == problem.TokenBlock {
-		return []string{"", fused}
+	list := []string{""}
+	s, err := p.Scheme()
+	if err == nil && s.Dynamic && s.A == problem.TokenBlock {
+		list = append(list, fused)
 	}
-	return []string{""}
+	if err == nil && s.Scales != tile.Float32 {
+		list = append(list, decoded)
+	}
+	return list
 }
 
 // start begins the program of the product, and returns that which quantizes a for it, if p asks

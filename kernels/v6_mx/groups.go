@@ -32,12 +32,8 @@ func groupsOf(t *scaled.Program, i, j, k *tile.Axis) *groups {
 	default:
 		q.at = k
 	}
-	ofA := t.Scheme.A == problem.TokenBlock
-	if ofA {
-		q.group = t.Scratch("sa_group", tile.Float32, s.M, 1)
-	}
 	all := p.Groups(t.Scheme)
-	if ofA && !t.Fused {
+	if t.Scheme.A == problem.TokenBlock && !t.Fused {
 		q.sa = t.In("sa", t.Scheme.Scales, t.Array(p.M, all), t.Block(s.M, all).At(i, zero))
 	}
 	ofB := func(name string, d tile.Dtype) *tile.Ref {
@@ -49,6 +45,13 @@ func groupsOf(t *scaled.Program, i, j, k *tile.Axis) *groups {
 	}
 	q.Quantization = t.Quantization(i, j)
 	return q
+}
+
+// oneOfA declares the scratch in which scales of a meet their group.
+func (q *groups) oneOfA() {
+	if q.t.Scheme.A == problem.TokenBlock {
+		q.group = q.t.Scratch("sa_group", tile.Float32, q.t.S.M, 1)
+	}
 }
 
 // group is what a and b have of one group of k; nil where there is none.

@@ -22,7 +22,11 @@ func build(p problem.Matmul, variant string, s tile.Blocks) ([]*tile.Program, er
 	if err != nil {
 		return nil, err
 	}
-	last, err := product(t)
+	write := product
+	if variant == decoded {
+		write = decodedProduct
+	}
+	last, err := write(t)
 	return append(ahead, last...), err
 }
 
@@ -38,6 +42,7 @@ func product(t *scaled.Program) ([]*tile.Program, error) {
 	q := groupsOf(t, i, j, k) // sa, sb: the scales of the groups
 	o := t.Out("o", p.Out, t.Array(p.M, p.N), t.Block(s.M, s.N).At(i, j))
 	acc := t.Scratch("acc", tile.Float32, s.M, s.N)
+	q.oneOfA()
 
 	t.When(k.First(), func() { t.Fill(acc, 0) })
 	q.each(a, b, func(g group) {

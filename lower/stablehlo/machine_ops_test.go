@@ -185,11 +185,13 @@ var operations = map[string]func(o *tensor, args []tensor, a attributes){
 		}
 	},
 	"reduce_precision": func(o *tensor, args []tensor, a attributes) {
-		if sameType(o, args); !strings.HasSuffix(a.text, "format = e8m7") {
-			panic(fmt.Errorf("not the format of bfloat16"))
+		sameType(o, args)
+		d, ok := map[string]tile.Dtype{"format = e8m7": tile.BFloat16, "format = e5m10": tile.Float16}[a.text[max(0, strings.LastIndex(a.text, "format")):]]
+		if !ok {
+			panic(fmt.Errorf("not the format of a dtype"))
 		}
 		for i, x := range args[0].v {
-			o.v[i] = tile.BFloat16.Round(x)
+			o.v[i] = d.Round(x)
 		}
 	},
 	"broadcast_in_dim": func(o *tensor, args []tensor, a attributes) {

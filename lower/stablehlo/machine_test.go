@@ -295,6 +295,7 @@ func fromTile(t tile.Tensor) tensor {
 // elements are the spellings of dtypes in StableHLO.
 var elements = map[tile.Dtype]string{
 	tile.Float32: "f32", tile.BFloat16: "bf16", tile.Float8E4M3FN: "f8E4M3FN", tile.Float8E5M2: "f8E5M2",
+	tile.Float16: "f16", tile.Float4E2M1FN: "f4E2M1FN", tile.Float8E8M0FNU: "f8E8M0FNU",
 	tile.Int32: "i32", tile.Int8: "i8", tile.Uint8: "ui8", tile.Int4: "i4", tile.Bool: "i1",
 }
 

@@ -32,9 +32,9 @@ func (k *Kernel) call(c mlir.Calls) {
 	for i, r := range k.results {
 		out[i] = mlir.Array(r.Dtype, r.Array...)
 		switch {
-		case inBytes(r):
+		case inBytes(r), isCode(r.Dtype) && r.Dtype.Bits() == 8:
 			out[i].Elem = "i8"
-		case r.Dtype == tile.Int4: // rows of an even number
+		case r.Dtype.Bits() == 4: // rows of an even number
 			out[i] = shaped{Elem: "i8", Dims: []int{int(tile.Elements(r.Array) / 2)}}
 		}
 	}
@@ -45,10 +45,13 @@ func (k *Kernel) call(c mlir.Calls) {
 	}
 }
 
-// packed is an array as a kernel takes it: int4 as bytes of two.
+// packed is an array as a kernel takes it: four bits as bytes of two.
 func packed(c mlir.Calls, r *tile.Ref) value {
 	v := c.Arrays[r.Name]
-	if r.Dtype != tile.Int4 {
+	switch {
+	case isCode(r.Dtype) && r.Dtype.Bits() == 8:
+		return c.Op(v.Of("i8"), "bitcast_convert", "", v)
+	case r.Dtype.Bits() != 4:
 		return v
 	}
 	n := int(tile.Elements(r.Array))
@@ -61,12 +64,17 @@ func packed(c mlir.Calls, r *tile.Ref) value {
 // unpacked is an array as a program takes it.
 func unpacked(c mlir.Calls, v value, r *tile.Ref) value {
 	switch {
-	case r.Dtype != tile.Int4:
+	case isCode(r.Dtype) && r.Dtype.Bits() == 8:
+		return c.Op(v.Of(mlir.Stored[r.Dtype]), "bitcast_convert", "", v)
+	case r.Dtype.Bits() != 4:
 		return v
+	case inBytes(r) && isCode(r.Dtype):
+		v = c.As(v, "i4")
+		return c.Op(v.Of(mlir.Stored[r.Dtype]), "bitcast_convert", "", v)
 	case inBytes(r):
 		return c.As(v, "i4")
 	}
-	pairs := shaped{Elem: "i4", Dims: append(v.Dims, 2)}
+	pairs := shaped{Elem: mlir.Stored[r.Dtype], Dims: append(v.Dims, 2)}
 	return c.Op(mlir.Array(r.Dtype, r.Array...), "reshape", "", c.Op(pairs, "bitcast_convert", "", v))
 }
 
@@ -74,7 +82,7 @@ func unpacked(c mlir.Calls, v value, r *tile.Ref) value {
 func (k *Kernel) layouts(refs []*tile.Ref) []string {
 	return mlir.Each(refs, func(r *tile.Ref) string {
 		order := fastest(r, k.alongK[r])
-		if r.Dtype == tile.Int4 && !inBytes(r) {
+		if r.Dtype.Bits() == 4 && !inBytes(r) {
 			order = []int{0}
 		}
 		return mlir.Layout(order...)

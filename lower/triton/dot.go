@@ -26,7 +26,8 @@ func (k *kernel) dot(e *tile.Expr, acc value) value {
 			return acc
 		}
 	}
-	a, b := k.operand(x, ka, edges), k.operand(y, kb, edges)
+	d := factor(e)
+	a, b := k.operand(x, d, ka, edges), k.operand(y, d, kb, edges)
 	if e.TransA {
 		a = k.transposed(a)
 	}
@@ -41,18 +42,30 @@ func (k *kernel) dot(e *tile.Expr, acc value) value {
 		attrs = ", inputPrecision = ieee"
 	case x.Dtype == tile.Float32:
 		attrs = ", inputPrecision = tf32"
-	case x.Dtype.IsFloat() && x.Dtype.Bits() == 8 && e.Precision != tile.Highest:
+	case d == tile.InvalidDtype && x.Dtype.IsFloat() && x.Dtype.Bits() == 8 && e.Precision != tile.Highest:
 		attrs = fmt.Sprintf(" {maxNumImpreciseAcc = %d : i32}", imprecise)
 	}
 	return k.Op(to, "tt.dot", attrs, a, b, acc)
 }
 
-// operand is one side of a product, which contracts over its dimension dim: whole
+// factor is the dtype that both operands of a product become, InvalidDtype for their own:
+// bfloat16 where one is of codes.
+func factor(e *tile.Expr) (d tile.Dtype) {
+	if isCode(e.Args[0].Dtype) || isCode(e.Args[1].Dtype) {
+		d = tile.BFloat16
+	}
+	return d
+}
+
+// operand is one side of a product, as d, which contracts over its dimension dim: whole
 // tiles of the matrix unit, with zero wherever either side has padding.
-func (k *kernel) operand(e *tile.Expr, dim int, edges []tile.Edge) value {
+func (k *kernel) operand(e *tile.Expr, d tile.Dtype, dim int, edges []tile.Edge) value {
 	v, ok := k.shown(e)
 	if !ok {
 		v = k.Narrow(k.Expr(e), e.Dtype)
+	}
+	if d != tile.InvalidDtype {
+		v = k.Convert(v, e.Dtype, d)
 	}
 	to := shaped{Elem: v.Elem, Dims: k.Physical(e.Shape)}
 	for d := range to.Dims {
@@ -86,7 +99,7 @@ func source(e *tile.Expr) *tile.Expr {
 		}
 		e = e.Args[0]
 	}
-	if e.Op != tile.OpLoad || e.Ref.Kind == tile.Scratch {
+	if e.Op != tile.OpLoad || e.Ref.Kind == tile.Scratch || e.Dtype == tile.Float8E8M0FNU {
 		return nil
 	}
 	return e

@@ -16,7 +16,7 @@ import (
 
 // inBytes reports whether an array has a byte for each int4 element.
 func inBytes(r *tile.Ref) bool {
-	return r.Dtype == tile.Int4 && r.Kind == tile.Out && !halves(r, nil, r.Shape())
+	return r.Dtype.Bits() == 4 && r.Kind == tile.Out && !halves(r, nil, r.Shape())
 }
 
 // halves reports whether a part of an int4 array has whole bytes in each row.

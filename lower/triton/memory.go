@@ -29,7 +29,7 @@ func (k *kernel) loadFrom(r *tile.Ref, start []value, shape []int, shown *tile.E
 	if r.Kind == tile.Out && k.written {
 		k.barrier() // another thread may have stored what this one loads
 	}
-	if r.Dtype == tile.Int4 && !inBytes(r) {
+	if r.Dtype.Bits() == 4 && !inBytes(r) {
 		return k.loadInt4(r, start, shape, dims)
 	}
 	w := k.window(r, start, shape, dims)
@@ -70,7 +70,7 @@ func (k *kernel) barrier() { k.Line("gpu.barrier") }
 // store writes a value of the ref's dtype to the whole block of an output. What
 // is past the end of the array is dropped.
 func (k *kernel) store(r *tile.Ref, v value) {
-	if r.Dtype == tile.Int4 && !inBytes(r) {
+	if r.Dtype.Bits() == 4 && !inBytes(r) {
 		k.storeInt4(r, v)
 		k.written = true
 		return

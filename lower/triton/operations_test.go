@@ -16,7 +16,7 @@ import (
 // known are the element types; floats whose rounding package tile knows.
 var known = map[string]tile.Dtype{
 	"f32": tile.Float32, "bf16": tile.BFloat16, "f8E4M3FN": tile.Float8E4M3FN, "f8E5M2": tile.Float8E5M2,
-	"i1": 0, "i8": 0, "i32": 0, "i64": 0,
+	"f16": tile.Float16, "i1": 0, "i8": 0, "i32": 0, "i64": 0,
 }
 
 // kept is what a value of an element type keeps of x: floats round, integers
@@ -141,6 +141,12 @@ func (m *simulator) apply(op *operation, ins []*val) []*val {
 			v.data[i] = converted(op, from[0].elem, to.elem, x)
 		}
 		return one(v)
+	case "tt.bitcast":
+		v := &val{data: make([]float64, len(ins[0].data))}
+		for i, x := range ins[0].data {
+			v.data[i] = lowertest.Bitcast(to.elem, x)
+		}
+		return one(v)
 	case "tt.reduce":
 		return one(reduced(op, ins[0], from[0]))
 	case "tt.dot":
@@ -217,7 +223,7 @@ func number(text, elem string) float64 {
 	return kept(elem, x)
 }
 
-var width = map[string]int{"i1": 1, "i8": 8, "i32": 32, "i64": 64, "f32": 32, "bf16": 16, "f8E4M3FN": 8, "f8E5M2": 8}
+var width = map[string]int{"i1": 1, "i8": 8, "i32": 32, "i64": 64, "f32": 32, "bf16": 16, "f16": 16, "f8E4M3FN": 8, "f8E5M2": 8}
 
 func converted(op *operation, from, to string, x float64) float64 {
 	narrower, ok := width[to] < width[from], true
@@ -346,7 +352,7 @@ func flat(at, dims []int, repeat bool) int {
 // float64 and rounded once; integers wrap.
 func product(op *operation, ins []*val, from []typed, to typed) *val {
 	a, b := from[0].dims, from[1].dims
-	valid := map[string]string{"f32": "f32", "bf16": "f32", "f8E4M3FN": "f32", "f8E5M2": "f32", "i8": "i32"}
+	valid := map[string]string{"f32": "f32", "bf16": "f32", "f16": "f32", "f8E4M3FN": "f32", "f8E5M2": "f32", "i8": "i32"}
 	least := 16
 	if width[from[0].elem] == 8 {
 		least = 32

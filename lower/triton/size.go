@@ -77,7 +77,7 @@ func (k *kernel) operandBytes(e *tile.Expr) int64 {
 }
 
 func bytesOf(t shaped) int64 {
-	width := map[string]int64{"f32": 4, "i32": 4, "bf16": 2}[t.Elem]
+	width := map[string]int64{"f32": 4, "i32": 4, "bf16": 2, "f16": 2}[t.Elem]
 	return max(width, 1) * tile.Elements(t.Dims)
 }
 

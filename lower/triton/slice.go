@@ -72,7 +72,7 @@ func shownOf(e *tile.Expr) *tile.Expr {
 		return nil
 	}
 	x := e.Args[1]
-	if from := source(x); from == nil || from.Ref.Kind != tile.In || from.Dtype == tile.Int4 || x.Op == tile.OpCast {
+	if from := source(x); from == nil || from.Ref.Kind != tile.In || from.Dtype.Bits() == 4 || x.Op == tile.OpCast {
 		return nil
 	}
 	return x

@@ -51,7 +51,7 @@ func (t Target) checkProducts(p *tile.Program) (err error) {
 		return nil
 	}
 	p.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) {
-		if e.Dtype.IsFloat() && e.Dtype.Bits() == 8 && err == nil {
+		if e.Dtype.IsFloat() && e.Dtype.Bits() == 8 && !isCode(e.Dtype) && err == nil {
 			err = unsupported(e.Pos, p, e.Op.String(), "", "%s has no %s", t.Name, e.Dtype)
 		}
 	})

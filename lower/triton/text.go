@@ -2,7 +2,6 @@ package triton
 
 import (
 	"fmt"
-	"maps"
 	"math/bits"
 	"slices"
 	"strings"
@@ -33,12 +32,14 @@ func spelled(t shaped) string {
 
 func types(vs []value) string { return mlir.List(vs, func(v value) string { return spelled(v.Type) }) }
 
-// storage spells dtypes as they are held: int4 has a byte once it is unpacked.
+// storage spells dtypes as they are held: four bits have a byte once they are unpacked.
 var storage = func() map[tile.Dtype]string {
-	m := maps.Clone(mlir.Stored)
+	m := mlir.Codes("i8")
 	m[tile.Int4] = "i8"
 	return m
 }()
+
+func isCode(d tile.Dtype) bool { return mlir.IsCode(d, storage[d]) }
 
 // Physical is the shape in which a block of shape is computed: two dimensions at
 // least, each 1 or a power of two of at least least elements.
@@ -82,6 +83,8 @@ func (k *kernel) Spell(to shaped, op, attrs string, args []value) string {
 		return fmt.Sprintf("tt.fp_to_fp %s : %s -> %s", names, from, result)
 	case op == "arith.truncf" && isFloat8(to):
 		return fmt.Sprintf("tt.fp_to_fp %s, rounding = rtne : %s -> %s", names, from, result)
+	case op == "arith.bitcast":
+		return fmt.Sprintf("tt.bitcast %s : %s -> %s", names, from, result)
 	case op == "tt.addptr":
 		return fmt.Sprintf("%s %s : %s", op, names, types(args))
 	case op == "tt.load", op == "tt.store":

@@ -24,7 +24,7 @@ func (t Target) alongK(p *tile.Program) map[*tile.Ref]bool {
 		}
 		for i, across := range []bool{e.TransA, !e.TransB} {
 			x := e.Args[i]
-			if r := x.Ref; across && x.Op == tile.OpLoad && r.Kind == tile.In && r.Dtype != tile.Int4 && r.ArrayDim(0) == len(r.Array)-2 && readers(p, r) > 1 {
+			if r := x.Ref; across && x.Op == tile.OpLoad && r.Kind == tile.In && r.Dtype.Bits() != 4 && r.ArrayDim(0) == len(r.Array)-2 && readers(p, r) > 1 {
 				uses[r]--
 				all[r] = true
 			}

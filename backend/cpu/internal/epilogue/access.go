@@ -36,6 +36,8 @@ func (c *values) loadFloats(e *tile.Expr) plan.Lanes[float32] {
 		return loadAs(c, r, fromFloat16)
 	case e.Dtype.Bits() == 8:
 		return loadAs(c, r, fromCodes(e.Dtype))
+	case e.Dtype == tile.Float4E2M1FN:
+		return loadNibbles(c, r)
 	}
 	c.fail(e, "load of %s: no arithmetic on %s", e.Ref.Name, e.Dtype)
 	return nil
@@ -97,6 +99,21 @@ func loadRows[T, S any](c *values, r, start, width int, loop rowsLoop[T, S]) pla
 		}
 		if inside > 0 && have > 0 {
 			loop(out, n, elements[S](w, r, ld, row, start+col, (inside-1)*ld+have), ld, inside, have)
+		}
+	})
+}
+
+// loadNibbles reads rows of ref r, of float4; what its block has beyond the array is zero.
+func loadNibbles(c *values, r int) plan.Lanes[float32] {
+	ref := &c.plan.Refs[r]
+	return lanes(c, func(w *plan.Frame, row, col int, out []float32) {
+		at, bytes := &w.Places[r], memory.View[byte](w.Data[r])
+		clear(out)
+		for i := range out { // of one row, or of several that are stacked
+			if y, x := row+i/ref.Cols, col+i%ref.Cols; y < at.Rows && x < at.Cols {
+				n := at.Off + y*ref.LD + x
+				out[i] = float32(tile.Float4E2M1FN.Value(bytes[n/2] >> (n % 2 * 4) & 0xF))
+			}
 		}
 	})
 }

@@ -79,7 +79,7 @@ func (s *spiller) value(e *tile.Expr) *tile.Expr {
 			if !isFactor(c.Args[0]) {
 				c.Args[0] = s.spill(c.Args[0])
 			}
-			if c.Args[1].Op == tile.OpSelect && !showsPart(c) {
+			if !isFactor(c.Args[1]) && !showsPart(c) {
 				c.Args[1] = s.spill(c.Args[1])
 			}
 		}
@@ -95,9 +95,9 @@ func (s *spiller) value(e *tile.Expr) *tile.Expr {
 }
 
 // isFactor reports whether products take e as it is: a ref, part of one, or either as
-// a dtype that is no narrower.
+// a dtype that is no narrower. Scales are no operands.
 func isFactor(e *tile.Expr) bool {
-	if e.Op == tile.OpCast && e.Dtype.Bits() >= e.Args[0].Dtype.Bits() {
+	if e.Op == tile.OpCast && e.Dtype.Bits() >= e.Args[0].Dtype.Bits() && e.Args[0].Dtype != tile.Float8E8M0FNU {
 		e = e.Args[0]
 	}
 	if e.Op == tile.OpSlice {
