@@ -1,10 +1,10 @@
 // Package workshop is ninety minutes with matladder: eight lessons as pages
-// (lesson0.md to lesson10.md), each with an exercise, and the checks of the
+// (lesson0.md to lesson11.md), each with an exercise, and the checks of the
 // exercises.
 //
-//  1. An exercise is a package of its own, exercises/ex0 to ex10: a tile program
+//  1. An exercise is a package of its own, exercises/ex0 to ex11: a tile program
 //     or a formula with a blank, marked YOUR TURN. It compiles as it is. Learners
-//     edit it, so no test depends on what it says: blanks/ex0 to ex10 are the
+//     edit it, so no test depends on what it says: blanks/ex0 to ex11 are the
 //     exercises as they come, and what tests look at.
 //  2. Check holds what the learner wrote against what can be known without a
 //     clock: results against float64 arithmetic on small shapes (package check,
@@ -12,7 +12,7 @@
 //     verdict is the same on every machine.
 //  3. A Report has a line for each thing looked at. What went wrong in the
 //     learner's code, a panic included, is such a line.
-//  4. Hints and a solution (solutions/ex0 to ex10) are there for whoever is stuck.
+//  4. Hints and a solution (solutions/ex0 to ex11) are there for whoever is stuck.
 //
 // Package classroom has what a room of people needs beside that.
 //

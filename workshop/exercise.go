@@ -23,7 +23,7 @@ type Exercise struct {
 }
 
 // All is every exercise, by number.
-var All = []Exercise{alikeAt512, fuseActivation, orderLoops, zeroAccumulator, countBytes, roundOnce, scaleChannels, largestBlocks, shrinkSums, shareKeys, sharePod}
+var All = []Exercise{alikeAt512, fuseActivation, orderLoops, zeroAccumulator, countBytes, roundOnce, scaleChannels, largestBlocks, shrinkSums, shareKeys, sharePod, scaleGroups}
 
 //go:embed solutions/*/*.go blanks/*/*.go lesson*.md
 var texts embed.FS

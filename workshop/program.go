@@ -52,7 +52,11 @@ func run(ctx context.Context, p problem.Problem, programs []*tile.Program) outco
 	if len(b.Out) != 1 || b.Out[0].Dtype != want.Dtype || !slices.Equal(b.Out[0].Array, want.Shape) {
 		return wrong(byVerify, fmt.Errorf("want one output, o of %s[%s]", want.Dtype, strings.ReplaceAll(strings.Trim(fmt.Sprint(want.Shape), "[]"), " ", ", ")))
 	}
-	in, err := check.Inputs(ctx, p, programs, seed, check.Uniform)
+	dist := check.Uniform
+	if m, ok := p.(problem.Matmul); ok && m.Quant != problem.NoQuant {
+		dist = check.Normal // uniform numbers have the same power of two in every group
+	}
+	in, err := check.Inputs(ctx, p, programs, seed, dist)
 	if err != nil {
 		return wrong(byVerify, err)
 	}

@@ -1,0 +1,58 @@
+package workshop
+
+import (
+	"context"
+	"fmt"
+
+	"matladder/problem"
+	"matladder/tile"
+	blank "matladder/workshop/blanks/ex11"
+	yours "matladder/workshop/exercises/ex11"
+	solved "matladder/workshop/solutions/ex11"
+)
+
+var scaleGroups = Exercise{
+	Number: 11,
+	Title:  "a scale for every 32 elements of k",
+	Name:   "groups.go",
+	Hints: []string{
+		"A block of b has s.K rows, so s.K/Group groups, and sb has a row for each of them.",
+		"tile.Slice(x, dim, from, size) takes part of a block. Group g begins at tile.Times(g, Group): along dimension 1 of a, along dimension 0 of b. Its scales are row g of sb.",
+		"Accumulate inside the loop: each group's sum is multiplied by its scales before it meets the others.",
+	},
+	Moral:    "A scale that changes along k is applied to each group's sum. That is one multiplication for each element of C and group: one in 32 of the product's.",
+	yours:    grouping{yours.Bits, yours.Scale, yours.Build}.check,
+	blank:    grouping{blank.Bits, blank.Scale, blank.Build}.check,
+	solution: grouping{solved.Bits, solved.Scale, solved.Build}.check,
+}
+
+type grouping struct {
+	bits  func(code, scale, group int) float64
+	scale func(absmax float64) float64
+	build func(problem.Matmul, tile.Blocks) ([]*tile.Program, error)
+}
+
+func (e grouping) check(ctx context.Context, r *Report) error {
+	for _, c := range []struct {
+		code, scale, group int
+		want               float64
+	}{{4, 8, 32, 4.25}, {4, 8, 16, 4.5}, {8, 8, 32, 8.25}, {4, 32, 128, 4.25}} {
+		got, call := e.bits(c.code, c.scale, c.group), fmt.Sprintf("Bits(%d, %d, %d)", c.code, c.scale, c.group)
+		r.expect(got == c.want, fmt.Sprintf("%s = %v", call, got), fmt.Sprintf("%s is %v, should be %v. A scale is there once for %d elements.", call, got, c.want, c.group))
+	}
+	for _, c := range []struct{ absmax, want float64 }{{6, 1}, {4, 1}, {7.9, 1}, {8, 2}, {0.3, 0.0625}} {
+		got := e.scale(c.absmax)
+		r.expect(got == c.want, fmt.Sprintf("Scale(%v) = %v", c.absmax, got), fmt.Sprintf("Scale(%v) is %v, should be %v. Which power of two is just not above %v?", c.absmax, got, c.want, c.absmax))
+	}
+	for _, c := range []struct {
+		m, k, n int
+		s       tile.Blocks
+	}{{32, 64, 48, tile.Blocks{M: 16, K: 32, N: 16}}, {40, 128, 56, tile.Blocks{M: 16, K: 64, N: 16}}} {
+		p := problem.Matmul{Batch: 1, M: c.m, K: c.k, N: c.n, A: tile.Float32, B: tile.Float4E2M1FN, Acc: tile.Float32, Out: tile.Float32, Quant: "per_block32+e8m0"}
+		programs, err := e.build(p, c.s)
+		if !r.built(programs, err) || !r.right(ctx, p, programs, on(p, c.s), "Which scale did each group of 32 take, and which is its own?") {
+			return nil
+		}
+	}
+	return nil
+}
