@@ -66,6 +66,8 @@ func (o *options) write(ctx context.Context, w io.Writer) error {
 		return o.assembly(ctx, w)
 	case o.as == "timeline":
 		return o.timeline(ctx, w)
+	case o.as == "accumulator":
+		return o.accumulator(ctx, w)
 	case o.as == "traverse" && o.format == "text":
 		return traverse.WriteMaps(ctx, w, o.programs, nil)
 	case o.format == "text":

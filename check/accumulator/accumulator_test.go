@@ -1,0 +1,221 @@
+package accumulator
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"matladder/internal/thorough"
+	"matladder/problem"
+	"matladder/tile"
+)
+
+// made is a product of a made-up machine: sum adds the products of one element.
+func made(p problem.Matmul, sum func(products []float64) float64) Multiply {
+	return func(a, b []float64) ([]float64, error) {
+		for _, x := range append(b, a...) {
+			if p.A.Round(x) != x {
+				return nil, fmt.Errorf("%v is no %s", x, p.A)
+			}
+		}
+		o, products := make([]float64, p.M*p.N), make([]float64, p.K)
+		for i := range p.M {
+			for j := range p.N {
+				for k := range p.K {
+					products[k] = a[i*p.K+k] * b[k*p.N+j]
+				}
+				o[i*p.N+j] = p.Out.Round(sum(products))
+			}
+		}
+		return o, nil
+	}
+}
+
+func f32(x float64) float64 { return float64(float32(x)) }
+
+// keep rounds to digits by a way to round to whole numbers.
+func keep(digits int, whole func(float64) float64) func(float64) float64 {
+	return func(x float64) float64 {
+		if x == 0 || math.IsInf(x, 0) || math.IsNaN(x) {
+			return x
+		}
+		_, e := math.Frexp(x)
+		return math.Ldexp(whole(math.Ldexp(x, digits-e)), e-digits)
+	}
+}
+
+// sequential adds one after another.
+func sequential(round func(float64) float64) func([]float64) float64 {
+	return func(list []float64) float64 {
+		sum := 0.0
+		for _, v := range list {
+			sum = round(sum + v)
+		}
+		return sum
+	}
+}
+
+func pairwise(list []float64) float64 {
+	if len(list) == 1 {
+		return list[0]
+	}
+	return f32(pairwise(list[:len(list)/2]) + pairwise(list[len(list)/2:]))
+}
+
+// inLanes adds product k to lane k mod n, and lanes pairwise.
+func inLanes(n int) func([]float64) float64 {
+	return func(list []float64) float64 {
+		lanes := make([]float64, n)
+		for k, v := range list {
+			lanes[k%n] = f32(lanes[k%n] + v)
+		}
+		return pairwise(lanes)
+	}
+}
+
+// inBlocks adds blocks of size by within, and their sums by round.
+func inBlocks(size int, within func([]float64) float64, round func(float64) float64) func([]float64) float64 {
+	return func(list []float64) float64 {
+		sum := 0.0
+		for k := 0; k < len(list); k += size {
+			sum = round(sum + within(list[k:k+size]))
+		}
+		return sum
+	}
+}
+
+// fused adds size products and the sum so far at once: all are cut to digits of the largest.
+func fused(size, digits int) func([]float64) float64 {
+	return func(list []float64) float64 {
+		sum := 0.0
+		for k := 0; k < len(list); k += size {
+			terms := append([]float64{sum}, list[k:k+size]...)
+			most := 0.0
+			for _, v := range terms {
+				most = max(most, math.Abs(v))
+			}
+			_, e := math.Frexp(most)
+			sum = 0
+			for _, v := range terms {
+				sum += math.Ldexp(math.Trunc(math.Ldexp(v, digits-e)), e-digits)
+			}
+			sum = keep(digits, math.Trunc)(sum)
+		}
+		return sum
+	}
+}
+
+func flushed(round func(float64) float64) func(float64) float64 {
+	return func(x float64) float64 {
+		if x = round(x); math.Abs(x) < 0x1p-126 {
+			return 0
+		}
+		return x
+	}
+}
+
+// TestFind: made-up machines, each with k and lanes at random, are found to be what they are.
+func TestFind(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	all := []string{"operands", "sums", "results"}
+	bf16 := tile.BFloat16.Round
+	cases := 10
+	if thorough.All() {
+		cases = 100
+	}
+	for _, c := range []struct {
+		name string
+		p    string // operands, as of a sweep
+		make func() (k int, sum func([]float64) float64, order string)
+		want Accumulator
+	}{
+		{"sequential", "float32", func() (int, func([]float64) float64, string) {
+			k := 36 + rng.IntN(60)
+			return k, sequential(f32), fmt.Sprintf("%d products one after another", k)
+		}, Accumulator{Bits: 24, Rounding: NearestEven, Kept: all}},
+		{"backwards", "bfloat16", func() (int, func([]float64) float64, string) {
+			k := 36 + rng.IntN(60)
+			return k, func(list []float64) float64 {
+				sum := 0.0
+				for i := range list {
+					sum = f32(sum + list[len(list)-1-i])
+				}
+				return sum
+			}, fmt.Sprintf("%d products one after another (%s …)", k, strings.Trim(fmt.Sprint([]int{k - 1, k - 2, k - 3, k - 4, k - 5, k - 6, k - 7, k - 8}), "[]"))
+		}, Accumulator{Bits: 24, Rounding: NearestEven, Kept: all}},
+		{"pairwise", "float32", func() (int, func([]float64) float64, string) {
+			k := 32 << rng.IntN(3)
+			return k, pairwise, fmt.Sprintf("%d products pairwise", k)
+		}, Accumulator{Bits: 24, Rounding: NearestEven, Kept: all}},
+		{"lanes", "bfloat16", func() (int, func([]float64) float64, string) {
+			n := 4 << rng.IntN(2)
+			of := 5 + rng.IntN(12)
+			return n * of, inLanes(n), fmt.Sprintf("%d lanes of products %d apart pairwise; each: %d products one after another", n, n, of)
+		}, Accumulator{Bits: 24, Rounding: NearestEven, Kept: all}},
+		{"blocks stored in bfloat16", "bfloat16", func() (int, func([]float64) float64, string) {
+			of := 3 + rng.IntN(6)
+			return 12 * of, inBlocks(12, inLanes(4), bf16), fmt.Sprintf("%d blocks of 12 one after another; each: 4 lanes of products 4 apart pairwise; each: 3 products one after another", of)
+		}, Accumulator{Bits: 8, Group: 12, GroupBits: 24, Rounding: NearestEven, Kept: all}},
+		{"bfloat16 sums", "bfloat16:float32", func() (int, func([]float64) float64, string) {
+			k := 36 + rng.IntN(60)
+			return k, sequential(bf16), fmt.Sprintf("%d products one after another", k)
+		}, Accumulator{Bits: 8, Rounding: NearestEven, Kept: all}},
+		{"13 bits, fused", "float8_e4m3fn:bfloat16", func() (int, func([]float64) float64, string) {
+			of := 2 + rng.IntN(4)
+			return 16 * of, fused(16, 13), fmt.Sprintf("%d products 16 at a time", 16*of)
+		}, Accumulator{Bits: 13, Rounding: TowardZero, Kept: []string{"operands"}}},
+		{"14 bits, one at a time", "float8_e5m2:float32", func() (int, func([]float64) float64, string) {
+			k := 36 + rng.IntN(60)
+			return k, sequential(keep(14, math.Trunc)), fmt.Sprintf("%d products one after another", k)
+		}, Accumulator{Bits: 14, Rounding: TowardZero, Kept: []string{"operands"}}},
+		{"flush to zero", "float32", func() (int, func([]float64) float64, string) {
+			k := 36 + rng.IntN(60)
+			return k, sequential(flushed(f32)), fmt.Sprintf("%d products one after another", k)
+		}, Accumulator{Bits: 24, Rounding: NearestEven, Kept: all[:1], Flushed: all[1:2]}},
+		{"results flushed", "float32", func() (int, func([]float64) float64, string) {
+			k := 36 + rng.IntN(60)
+			return k, func(list []float64) float64 { return flushed(f32)(sequential(f32)(list)) }, fmt.Sprintf("%d products one after another", k)
+		}, Accumulator{Bits: 24, Rounding: NearestEven, Kept: all[:2], Flushed: all[2:]}},
+		{"down", "float32", func() (int, func([]float64) float64, string) {
+			k := 36 + rng.IntN(60)
+			return k, sequential(keep(24, math.Floor)), fmt.Sprintf("%d products one after another", k)
+		}, Accumulator{Bits: 24, Rounding: Down, Kept: all}},
+		{"ties away", "float32", func() (int, func([]float64) float64, string) {
+			k := 36 + rng.IntN(60)
+			return k, sequential(keep(24, math.Round)), fmt.Sprintf("%d products one after another", k)
+		}, Accumulator{Bits: 24, Rounding: NearestAway, Kept: all}},
+		{"float64", "float32", func() (int, func([]float64) float64, string) {
+			k := 36 + rng.IntN(60)
+			return k, sequential(func(x float64) float64 { return x }), fmt.Sprintf("%d products one after another", k)
+		}, Accumulator{Bits: 53, Rounding: NearestEven, Kept: all}},
+		{"integers", "int8", func() (int, func([]float64) float64, string) {
+			return 1100, sequential(func(x float64) float64 { return x }), "not visible in integers"
+		}, Accumulator{Bits: 24, AtLeast: true, Rounding: Unrounded}},
+		{"integers in 16 bits", "int8", func() (int, func([]float64) float64, string) {
+			return 64 + rng.IntN(64), sequential(func(x float64) float64 { return max(-1<<15, min(1<<15-1, x)) }), "not visible in integers"
+		}, Accumulator{Bits: 15}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			asked, err := problem.MatmulFamily.Parse(c.p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range cases {
+				k, sum, order := c.make()
+				p := problem.MakeMatmul(problem.Sizes{1, k, 8, 1}, asked)
+				got, err := Find(p, made(p, sum))
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := c.want
+				want.Order, want.Tree = order, got.Tree
+				if !reflect.DeepEqual(got, want) {
+					t.Fatalf("%s:\n have %+v\n want %+v", p, got, want)
+				}
+			}
+		})
+	}
+}
