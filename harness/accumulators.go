@@ -26,27 +26,25 @@ func WriteAccumulators(ctx context.Context, w io.Writer, s Sweep, opt Options) e
 	fmt.Fprintf(t, "kernel\tproblem\t%s\n", strings.Join(accumulator.Columns, "\t"))
 	var failed error
 	for p := range s.Points() {
-		cells := p.Reason
+		cells := "\t\t\t" + p.Reason
 		if p.Status == "" {
 			a, err := accumulatorOf(ctx, s, p, &opt)
 			switch cells = strings.Join(a.Cells(), "\t"); {
 			case ctx.Err() != nil:
 				return ctx.Err()
 			case err != nil:
-				cells = err.Error()
+				cells = "\t\t\t" + err.Error()
 				if !errors.Is(err, backend.ErrUnsupported) {
 					failed = cmp.Or(failed, fmt.Errorf("%s: %w", p, err))
 				}
 			}
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\n", strings.TrimSpace(p.Name()+" "+p.Variant), problem.Title(p.Problem), cells)
+		fmt.Fprintf(t, "%s\t%s\t%s\n", strings.TrimSpace(p.Contender.String()+" "+p.Variant), problem.Title(p.Problem), cells)
 	}
 	return cmp.Or(t.Flush(), failed)
 }
 
 func accumulatorOf(ctx context.Context, s Sweep, p Point, opt *Options) (a accumulator.Accumulator, err error) {
-	ctx, cancel := deadline.WithTimeout(ctx, s.Config.Timeout)
-	defer cancel()
 	asked, ok := p.Problem.(problem.Matmul)
 	if !ok {
 		return a, fmt.Errorf("%w: accumulators are those of matrix products", backend.ErrUnsupported)
@@ -56,10 +54,12 @@ func accumulatorOf(ctx context.Context, s Sweep, p Point, opt *Options) (a accum
 		return a, err
 	}
 	b, _ := p.on(opt)
-	e, err := p.compile(ctx, b, p, programs)
+	limited, cancel := deadline.WithTimeout(ctx, s.Config.Timeout)
+	defer cancel()
+	e, err := p.compile(limited, b, p, programs)
 	if err != nil {
 		return a, err
 	}
 	defer func() { err = cmp.Or(err, e.Close()) }()
-	return accumulator.Of(ctx, e, programs, asked)
+	return accumulator.Of(ctx, e, programs, asked, s.Config.Timeout)
 }

@@ -36,7 +36,7 @@ type Accumulator struct {
 	Kept, Flushed    []string // subnormal "operands", "sums" and "results", as far as dtypes reach them
 	Order            string   // in which products are added
 	Tree             string   // the same with all parentheses, where k is at most 32; else ""
-	Differs          bool     // elements of the output are added in different ways; the first is described
+	Unlike           []int    // row and column of an element that is added otherwise than the first; nil if none is
 }
 
 // Rounding is how a sum that Bits do not hold is rounded.
@@ -271,8 +271,8 @@ func (a Accumulator) Cells() []string {
 		}
 	}
 	order := a.Order
-	if a.Differs {
-		order += " (of element 0, 0: others are added otherwise)"
+	if a.Unlike != nil {
+		order += fmt.Sprintf(" (of element 0, 0; element %d, %d is added otherwise)", a.Unlike[0], a.Unlike[1])
 	}
 	return []string{width, cmp.Or(string(a.Rounding), "unknown"), cmp.Or(strings.Join(subnormals, "; "), "not reached"), order}
 }

@@ -3,6 +3,7 @@ package accumulator
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"reflect"
 	"strings"
@@ -217,5 +218,38 @@ func TestFind(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestFind_None: what no tree of additions explains is said to be so, and does not fail.
+func TestFind_None(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for name, c := range map[string]struct {
+		p, want string
+		sum     func([]float64) float64
+	}{
+		"another order each time": {"float32", "no tree of additions", func(list []float64) float64 {
+			rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+			return sequential(f32)(list)
+		}},
+		"exact": {"float32", "none: nothing is lost", func(list []float64) float64 {
+			sum := new(big.Float).SetPrec(1000)
+			for _, v := range list {
+				sum.Add(sum, big.NewFloat(v))
+			}
+			v, _ := sum.Float64()
+			return v
+		}},
+		"overflow": {"bfloat16", "not visible: M − M + 1 is NaN", func(list []float64) float64 { return math.NaN() }},
+	} {
+		asked, err := problem.MatmulFamily.Parse(c.p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := problem.MakeMatmul(problem.Sizes{2, 40, 8, 1}, asked)
+		got, err := Find(p, made(p, c.sum))
+		if err != nil || !strings.Contains(got.Order, c.want) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
 	}
 }

@@ -2,16 +2,18 @@ package accumulator
 
 import (
 	"context"
+	"time"
 
 	"matladder/backend"
 	"matladder/backend/seeded"
+	"matladder/internal/deadline"
 	"matladder/problem"
 	"matladder/tile"
 )
 
 // Of probes an executable of p, compiled from programs (nil for what a backend.Solver made). Its
-// scales are one, its bias and zero points zero.
-func Of(ctx context.Context, e backend.Executable, programs []*tile.Program, p problem.Matmul) (Accumulator, error) {
+// scales are one, its bias and zero points zero. No launch takes longer than a limit.
+func Of(ctx context.Context, e backend.Executable, programs []*tile.Program, p problem.Matmul, limit time.Duration) (Accumulator, error) {
 	arrays, _, err := seeded.Arrays(e, programs, p)
 	if err != nil {
 		return Accumulator{}, err
@@ -36,6 +38,8 @@ func Of(ctx context.Context, e backend.Executable, programs []*tile.Program, p p
 		if err := e.Load(in...); err != nil {
 			return nil, err
 		}
+		ctx, cancel := deadline.WithTimeout(ctx, limit)
+		defer cancel()
 		if _, err := e.Run(ctx, 1); err != nil {
 			return nil, err
 		}

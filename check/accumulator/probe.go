@@ -92,7 +92,9 @@ func (x *prober) row(a, b []float64, in func(k, j int) bool) ([]float64, error) 
 		return nil, err
 	}
 	for i, v := range o {
-		x.found.Differs = x.found.Differs || v != o[i%n] || in == nil && v != o[0]
+		if x.found.Unlike == nil && (v != o[i%n] || in == nil && v != o[0]) {
+			x.found.Unlike = []int{i / n, i % n}
+		}
 	}
 	return o[:n], nil
 }

@@ -39,9 +39,6 @@ func (n *node) String() string {
 
 // tree finds the order of all additions.
 func (x *prober) tree() (*node, error) {
-	if x.top-x.low < 25 {
-		return nil, &noOrder{fmt.Sprintf("not visible: products of %s×%s→%s are too much alike", x.p.A, x.p.B, x.p.Out)}
-	}
 	known := map[[2]int]int{}
 	lost := func(i, j int) (int, error) {
 		key := [2]int{min(i, j), max(i, j)}
@@ -97,7 +94,9 @@ func build(set []int, lost func(i, j int) (int, error)) (*node, error) {
 		}
 		joins[size] = append(joins[size], j)
 	}
-	slices.Sort(sizes)
+	if slices.Sort(sizes); len(set) > 2 && sizes[len(sizes)-1] == 2 {
+		return nil, &noOrder{"none: nothing is lost beside M, sums are exact"}
+	}
 	for _, size := range sizes {
 		kids := []*node{at}
 		for rest := joins[size]; len(rest) > 0; { // one partial sum, or several that are added at once

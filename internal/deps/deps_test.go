@@ -30,7 +30,7 @@ problem: internal/known tile
 problem/problemtest: tile problem problem/quant kernels kernels/*
 problem/quant: tile problem
 check: internal/bfloat16 tile problem problem/quant tile/interp
-check/accumulator: backend backend/seeded problem tile
+check/accumulator: backend backend/seeded internal/deadline problem tile
 kernels/attention/attentiontest: kernels
 kernels/rope/ropetest: kernels
 kernels/*: tile problem

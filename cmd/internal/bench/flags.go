@@ -118,6 +118,8 @@ func (f *flags) check() error {
 		return cli.Usagef("--resume needs --out, the file to go on with")
 	case f.probe && f.list:
 		return cli.Usagef("--list runs nothing: --probe goes with --machine, or with a sweep")
+	case f.accumulators && (f.out != "" || f.list || f.dryRun || f.machine):
+		return cli.Usagef("--accumulators prints a table and measures nothing: leave --out, --list, --dry-run and --machine out")
 	case f.budget < 0:
 		return cli.Usagef("--time-budget %s is negative", f.budget)
 	case f.threads < 0:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"matladder/backend"
 	"matladder/check/accumulator"
@@ -22,7 +23,7 @@ func (o *options) accumulator(ctx context.Context, w io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	a, err := accumulator.Of(ctx, e, o.programs, p)
+	a, err := accumulator.Of(ctx, e, o.programs, p, time.Hour)
 	if err != nil {
 		return err
 	}

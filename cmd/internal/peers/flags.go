@@ -87,6 +87,8 @@ func (f *flags) check() error {
 		return cli.Usagef("--resume needs --out, the file to go on with")
 	case f.tuned != "" && f.tuned != noTable:
 		return cli.Usagef("--tuned %s: only none is a choice here", f.tuned)
+	case f.accumulators && f.out != "":
+		return cli.Usagef("--accumulators prints a table and measures nothing: leave --out out")
 	case f.budget < 0:
 		return cli.Usagef("--time-budget %s is negative", f.budget)
 	case len(f.report) == 0 && (f.page != "" || f.note != ""):
