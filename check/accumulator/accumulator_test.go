@@ -15,7 +15,7 @@ import (
 )
 
 // made is a product of a made-up machine: sum adds the products of one element.
-func made(p problem.Matmul, sum func(products []float64) float64) Multiply {
+func made(p problem.Matmul, sum func(products []float64) float64) func(a, b []float64) ([]float64, error) {
 	return func(a, b []float64) ([]float64, error) {
 		for _, x := range append(b, a...) {
 			if p.A.Round(x) != x {
@@ -121,7 +121,7 @@ func flushed(round func(float64) float64) func(float64) float64 {
 // TestFind: made-up machines, each with k and lanes at random, are found to be what they are.
 func TestFind(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	all := []string{"operands", "sums", "results"}
+	kept := "operands kept, sums kept"
 	bf16 := tile.BFloat16.Round
 	cases := 10
 	if thorough.All() {
@@ -135,8 +135,8 @@ func TestFind(t *testing.T) {
 	}{
 		{"sequential", "float32", func() (int, func([]float64) float64, string) {
 			k := 36 + rng.IntN(60)
-			return k, sequential(f32), fmt.Sprintf("%d products one after another", k)
-		}, Accumulator{Bits: 24, Rounding: NearestEven, Kept: all}},
+			return k, sequential(f32), fmt.Sprintf("%d products (0 1 2 3 …)", k)
+		}, Accumulator{Bits: 24, Rounding: "nearest even", Subnormals: kept}},
 		{"backwards", "bfloat16", func() (int, func([]float64) float64, string) {
 			k := 36 + rng.IntN(60)
 			return k, func(list []float64) float64 {
@@ -145,59 +145,60 @@ func TestFind(t *testing.T) {
 					sum = f32(sum + list[len(list)-1-i])
 				}
 				return sum
-			}, fmt.Sprintf("%d products one after another (%s …)", k, strings.Trim(fmt.Sprint([]int{k - 1, k - 2, k - 3, k - 4, k - 5, k - 6, k - 7, k - 8}), "[]"))
-		}, Accumulator{Bits: 24, Rounding: NearestEven, Kept: all}},
+			}, fmt.Sprintf("%d products (%d %d %d %d …)", k, k-1, k-2, k-3, k-4)
+		}, Accumulator{Bits: 24, Rounding: "nearest even", Subnormals: kept}},
 		{"pairwise", "float32", func() (int, func([]float64) float64, string) {
-			k := 32 << rng.IntN(3)
-			return k, pairwise, fmt.Sprintf("%d products pairwise", k)
-		}, Accumulator{Bits: 24, Rounding: NearestEven, Kept: all}},
+			order := "2 products (0 1), then a sum of 2, then a sum of 4, then a sum of 8, then a sum of 16"
+			if rng.IntN(2) == 0 {
+				return 32, pairwise, order
+			}
+			return 64, pairwise, order + ", then a sum of 32"
+		}, Accumulator{Bits: 24, Rounding: "nearest even", Subnormals: kept}},
 		{"lanes", "bfloat16", func() (int, func([]float64) float64, string) {
-			n := 4 << rng.IntN(2)
-			of := 5 + rng.IntN(12)
-			return n * of, inLanes(n), fmt.Sprintf("%d lanes of products %d apart pairwise; each: %d products one after another", n, n, of)
-		}, Accumulator{Bits: 24, Rounding: NearestEven, Kept: all}},
+			n, of := 4+4*rng.IntN(2), 5+rng.IntN(12)
+			order := fmt.Sprintf("%d products (0 %d %d %d …), then a sum of %d, then a sum of %d", of, n, 2*n, 3*n, of, 2*of)
+			if n == 8 {
+				order += fmt.Sprintf(", then a sum of %d", 4*of)
+			}
+			return n * of, inLanes(n), order
+		}, Accumulator{Bits: 24, Rounding: "nearest even", Subnormals: kept}},
 		{"blocks stored in bfloat16", "bfloat16", func() (int, func([]float64) float64, string) {
-			of := 3 + rng.IntN(6)
-			return 12 * of, inBlocks(12, inLanes(4), bf16), fmt.Sprintf("%d blocks of 12 one after another; each: 4 lanes of products 4 apart pairwise; each: 3 products one after another", of)
-		}, Accumulator{Bits: 8, Group: 12, GroupBits: 24, Rounding: NearestEven, Kept: all}},
+			return 48, inBlocks(12, inLanes(4), bf16), "3 products (0 4 8), then a sum of 3, then a sum of 6, then 3 sums of 12 (12 24 36)"
+		}, Accumulator{Bits: 8, Group: 12, GroupBits: 24, Rounding: "nearest even", Subnormals: kept}},
 		{"bfloat16 sums", "bfloat16:float32", func() (int, func([]float64) float64, string) {
 			k := 36 + rng.IntN(60)
-			return k, sequential(bf16), fmt.Sprintf("%d products one after another", k)
-		}, Accumulator{Bits: 8, Rounding: NearestEven, Kept: all}},
+			return k, sequential(bf16), fmt.Sprintf("%d products (0 1 2 3 …)", k)
+		}, Accumulator{Bits: 8, Rounding: "nearest even", Subnormals: kept}},
 		{"13 bits, fused", "float8_e4m3fn:bfloat16", func() (int, func([]float64) float64, string) {
 			of := 2 + rng.IntN(4)
-			return 16 * of, fused(16, 13), fmt.Sprintf("%d products 16 at a time", 16*of)
-		}, Accumulator{Bits: 13, Rounding: TowardZero, Kept: []string{"operands"}}},
+			return 16 * of, fused(16, 13), fmt.Sprintf("%d times 16 products at once", of)
+		}, Accumulator{Bits: 13, Rounding: "toward zero", Subnormals: "operands kept"}},
 		{"14 bits, one at a time", "float8_e5m2:float32", func() (int, func([]float64) float64, string) {
 			k := 36 + rng.IntN(60)
-			return k, sequential(keep(14, math.Trunc)), fmt.Sprintf("%d products one after another", k)
-		}, Accumulator{Bits: 14, Rounding: TowardZero, Kept: []string{"operands"}}},
+			return k, sequential(keep(14, math.Trunc)), fmt.Sprintf("%d products (0 1 2 3 …)", k)
+		}, Accumulator{Bits: 14, Rounding: "toward zero", Subnormals: "operands kept"}},
 		{"flush to zero", "float32", func() (int, func([]float64) float64, string) {
 			k := 36 + rng.IntN(60)
-			return k, sequential(flushed(f32)), fmt.Sprintf("%d products one after another", k)
-		}, Accumulator{Bits: 24, Rounding: NearestEven, Kept: all[:1], Flushed: all[1:2]}},
-		{"results flushed", "float32", func() (int, func([]float64) float64, string) {
-			k := 36 + rng.IntN(60)
-			return k, func(list []float64) float64 { return flushed(f32)(sequential(f32)(list)) }, fmt.Sprintf("%d products one after another", k)
-		}, Accumulator{Bits: 24, Rounding: NearestEven, Kept: all[:2], Flushed: all[2:]}},
+			return k, sequential(flushed(f32)), fmt.Sprintf("%d products (0 1 2 3 …)", k)
+		}, Accumulator{Bits: 24, Rounding: "nearest even", Subnormals: "operands kept, sums flushed"}},
 		{"down", "float32", func() (int, func([]float64) float64, string) {
 			k := 36 + rng.IntN(60)
-			return k, sequential(keep(24, math.Floor)), fmt.Sprintf("%d products one after another", k)
-		}, Accumulator{Bits: 24, Rounding: Down, Kept: all}},
+			return k, sequential(keep(24, math.Floor)), fmt.Sprintf("%d products (0 1 2 3 …)", k)
+		}, Accumulator{Bits: 24, Rounding: "down", Subnormals: kept}},
 		{"ties away", "float32", func() (int, func([]float64) float64, string) {
 			k := 36 + rng.IntN(60)
-			return k, sequential(keep(24, math.Round)), fmt.Sprintf("%d products one after another", k)
-		}, Accumulator{Bits: 24, Rounding: NearestAway, Kept: all}},
+			return k, sequential(keep(24, math.Round)), fmt.Sprintf("%d products (0 1 2 3 …)", k)
+		}, Accumulator{Bits: 24, Rounding: "nearest, ties away", Subnormals: kept}},
 		{"float64", "float32", func() (int, func([]float64) float64, string) {
 			k := 36 + rng.IntN(60)
-			return k, sequential(func(x float64) float64 { return x }), fmt.Sprintf("%d products one after another", k)
-		}, Accumulator{Bits: 53, Rounding: NearestEven, Kept: all}},
+			return k, sequential(func(x float64) float64 { return x }), fmt.Sprintf("%d products (0 1 2 3 …)", k)
+		}, Accumulator{Bits: 53, Rounding: "nearest even", Subnormals: kept}},
 		{"integers", "int8", func() (int, func([]float64) float64, string) {
 			return 1100, sequential(func(x float64) float64 { return x }), "not visible in integers"
-		}, Accumulator{Bits: 24, AtLeast: true, Rounding: Unrounded}},
+		}, Accumulator{Bits: 24, AtLeast: true, Rounding: "none", Subnormals: "none"}},
 		{"integers in 16 bits", "int8", func() (int, func([]float64) float64, string) {
 			return 64 + rng.IntN(64), sequential(func(x float64) float64 { return max(-1<<15, min(1<<15-1, x)) }), "not visible in integers"
-		}, Accumulator{Bits: 15}},
+		}, Accumulator{Bits: 15, Rounding: "unknown", Subnormals: "none"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			asked, err := problem.MatmulFamily.Parse(c.p)
@@ -232,7 +233,7 @@ func TestFind_None(t *testing.T) {
 			rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 			return sequential(f32)(list)
 		}},
-		"exact": {"float32", "none: nothing is lost", func(list []float64) float64 {
+		"exact": {"float32", "no tree of additions", func(list []float64) float64 {
 			sum := new(big.Float).SetPrec(1000)
 			for _, v := range list {
 				sum.Add(sum, big.NewFloat(v))
@@ -240,7 +241,7 @@ func TestFind_None(t *testing.T) {
 			v, _ := sum.Float64()
 			return v
 		}},
-		"overflow": {"bfloat16", "not visible: M − M + 1 is NaN", func(list []float64) float64 { return math.NaN() }},
+		"overflow": {"bfloat16", "no tree of additions", func(list []float64) float64 { return math.NaN() }},
 	} {
 		asked, err := problem.MatmulFamily.Parse(c.p)
 		if err != nil {

@@ -2,6 +2,7 @@ package accumulator
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"matladder/backend"
@@ -21,10 +22,8 @@ func Of(ctx context.Context, e backend.Executable, programs []*tile.Program, p p
 	in, out := make([]tile.Tensor, len(arrays)), tile.NewTensor(p.Out, p.M, p.N)
 	for i, o := range arrays {
 		in[i] = tile.NewTensor(o.Dtype, o.Shape...)
-		for j := range in[i].Len() {
-			if o.Name == "sa" || o.Name == "sb" {
-				in[i].Set(j, 1)
-			}
+		if o.Name == "sa" || o.Name == "sb" {
+			in[i].SetAll(0, slices.Repeat([]float64{1}, in[i].Len()))
 		}
 	}
 	return Find(p, func(a, b []float64) ([]float64, error) {

@@ -2,6 +2,7 @@ package accumulator
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -9,169 +10,131 @@ import (
 // A node is a partial sum: of one product, or of other partial sums at once.
 type node struct {
 	kids   []*node
-	leaves []int // ascending
-	shape  int   // of a describer; 0 for a product, or not known yet
-}
-
-func leaf(k int) *node { return &node{leaves: []int{k}} }
-
-func sumOf(kids []*node) *node {
-	n := &node{kids: kids}
-	for _, kid := range kids {
-		n.leaves = append(n.leaves, kid.leaves...)
-	}
-	slices.Sort(n.leaves)
-	slices.SortFunc(n.kids, func(a, b *node) int { return a.leaves[0] - b.leaves[0] })
-	return n
+	leaves []int // products, ascending
 }
 
 // String is the sum with all parentheses.
 func (n *node) String() string {
-	if len(n.kids) == 0 {
+	if n.kids == nil {
 		return fmt.Sprint(n.leaves[0])
 	}
-	var parts []string
-	for _, kid := range n.kids {
-		parts = append(parts, kid.String())
-	}
-	return "(" + strings.Join(parts, "+") + ")"
+	return "(" + strings.ReplaceAll(strings.Trim(fmt.Sprint(n.kids), "[]"), " ", "+") + ")"
 }
 
-// tree finds the order of all additions.
-func (x *prober) tree() (*node, error) {
-	known := map[[2]int]int{}
-	lost := func(i, j int) (int, error) {
-		key := [2]int{min(i, j), max(i, j)}
-		if n, ok := known[key]; ok {
-			return n, nil
+// build returns the partial sums that a set of products consists of, all of which are added at
+// once to one of whole products; nil if no tree explains what is lost. It begins with a product
+// from the middle: others join it by the sizes of the sums that they share with it.
+func (x *prober) build(set []int, whole int) (kids []*node) {
+	for len(set) > 0 {
+		first, joins := set[len(set)/2], map[int][]int{}
+		for _, j := range set {
+			if j != first {
+				size := x.lost(first, j)
+				joins[size] = append(joins[size], j)
+			}
 		}
-		n, err := x.lost(i, j)
-		known[key] = n
-		return n, err
+		at := &node{leaves: []int{first}}
+		set = joins[whole]
+		delete(joins, whole)
+		for _, size := range slices.Sorted(maps.Keys(joins)) {
+			more := x.build(joins[size], size)
+			at = &node{kids: append([]*node{at}, more...)}
+			for _, kid := range at.kids {
+				at.leaves = append(at.leaves, kid.leaves...)
+			}
+			if slices.Sort(at.leaves); more == nil || len(at.leaves) != size {
+				return nil
+			}
+			slices.SortFunc(at.kids, func(a, b *node) int { return a.leaves[0] - b.leaves[0] })
+		}
+		kids = append(kids, at)
 	}
+	return kids
+}
+
+// A step is where what i and k add up to is handed to a sum of size products, one of which is
+// j. Product odd is added to i before; −1 if there is none.
+type step struct{ i, k, j, odd, size int }
+
+// tree finds the order of all additions and returns the steps to the largest sum, by size.
+func (x *prober) tree() (steps []step) {
 	all := make([]int, x.p.K)
 	for k := range all {
 		all[k] = k
 	}
-	root, err := build(all, lost)
-	if err != nil {
-		return nil, err
+	root := x.build(all, x.p.K+1)
+	if root == nil {
+		x.found.Order = "not visible: no tree of additions explains what is lost"
+		return []step{{0, 1, x.p.K - 1, -1, x.p.K}}
 	}
-	for n := range 64 { // pairs that may not have been asked for
-		i, j := n*37%x.p.K, (n*101+x.p.K/2)%x.p.K
-		if i == j {
-			continue
-		}
-		size, err := lost(i, j)
-		if err != nil {
-			return nil, err
-		}
-		if root.meet(i, j) != size {
-			return nil, errNoTree
-		}
+	if x.p.K <= 32 {
+		x.found.Tree = root[0].String()
 	}
-	return root, nil
+	path := []*node{root[0]} // from the largest sum to one product, always into the largest
+	for at := root[0]; at.kids != nil; path = append(path, at) {
+		at = slices.MaxFunc(at.kids, func(a, b *node) int { return len(a.leaves) - len(b.leaves) })
+	}
+	slices.Reverse(path)
+	first, below := path[0].leaves[0], []*node(nil)
+	odd := func(n *node) int {
+		if i := slices.IndexFunc(n.leaves, func(k int) bool { return k != first }); i >= 0 {
+			return n.leaves[i]
+		}
+		return -1
+	}
+	var runs []run
+	for i, at := range path[1:] {
+		beside := slices.DeleteFunc(slices.Clone(at.kids), func(n *node) bool { return n == path[i] })
+		k, size := beside[0].leaves[0], len(at.leaves)
+		if len(beside) > 1 {
+			steps = append(steps, step{first, k, beside[1].leaves[0], odd(path[i]), size})
+		}
+		if below != nil {
+			steps = append(steps, step{first, below[0].leaves[0], k, odd(path[i-1]), size})
+		}
+		below = beside
+		one := run{len(beside), len(beside[0].leaves), nil}
+		if i == 0 && one.each > 1 { // with the first, which is one of them
+			one.each++
+		}
+		if n := len(runs); n == 0 || runs[n-1].each != one.each || runs[n-1].size != one.size {
+			runs = append(runs, one)
+		}
+		runs[len(runs)-1].at = append(runs[len(runs)-1].at, k)
+	}
+	if runs[0].each == 1 {
+		runs[0].at = append([]int{first}, runs[0].at...)
+	}
+	for _, r := range runs {
+		x.found.Order += ", then " + r.String()
+	}
+	x.found.Order = strings.TrimPrefix(x.found.Order, ", then ")
+	return steps
 }
 
-var errNoTree = &noOrder{"no tree of additions, or another one in each launch"}
-
-// build makes the tree of a set of products that are one partial sum. It begins with one from
-// the middle: others join it by the sizes of the sums that they share with it.
-func build(set []int, lost func(i, j int) (int, error)) (*node, error) {
-	first := set[len(set)/2]
-	at, joins := leaf(first), map[int][]int{}
-	var sizes []int
-	for _, j := range set {
-		if j == first {
-			continue
-		}
-		size, err := lost(first, j)
-		if err != nil {
-			return nil, err
-		}
-		if joins[size] == nil {
-			sizes = append(sizes, size)
-		}
-		joins[size] = append(joins[size], j)
-	}
-	if slices.Sort(sizes); len(set) > 2 && sizes[len(sizes)-1] == 2 {
-		return nil, &noOrder{"none: nothing is lost beside M, sums are exact"}
-	}
-	for _, size := range sizes {
-		kids := []*node{at}
-		for rest := joins[size]; len(rest) > 0; { // one partial sum, or several that are added at once
-			var one, others []int
-			for _, j := range rest {
-				shared := 0
-				if j != rest[0] {
-					var err error
-					if shared, err = lost(rest[0], j); err != nil {
-						return nil, err
-					}
-				}
-				if shared < size {
-					one = append(one, j)
-				} else {
-					others = append(others, j)
-				}
-			}
-			kid, err := build(one, lost)
-			if err != nil {
-				return nil, err
-			}
-			kids, rest = append(kids, kid), others
-		}
-		if at = sumOf(kids); len(at.leaves) != size {
-			return nil, errNoTree
-		}
-	}
-	return at, nil
+// A run is of additions one after another, each of partial sums of one size, which begin at some
+// products.
+type run struct {
+	each, size int
+	at         []int
 }
 
-// meet is the size of the smallest partial sum with both products.
-func (n *node) meet(i, j int) int {
-	for _, kid := range n.kids {
-		if _, ok := slices.BinarySearch(kid.leaves, i); ok {
-			if _, ok := slices.BinarySearch(kid.leaves, j); ok {
-				return kid.meet(i, j)
-			}
-		}
+func (r run) String() string {
+	n, more, what := len(r.at), "", fmt.Sprintf("sums of %d", r.size)
+	switch {
+	case r.size == 1:
+		what = "products"
+	case n == 1:
+		return fmt.Sprintf("a sum of %d", r.size)
 	}
-	return len(n.leaves)
-}
-
-// A join is where what i and k add up to is handed to a sum of size products, one of which is
-// j. Product odd is added to i before; −1 if there is none.
-type join struct{ i, k, j, odd, size int }
-
-// joins are those on the way from the root to a product, always into the largest sum, by size.
-func (n *node) joins() []join {
-	var path []*node
-	var others [][]*node // that are added to it, at each
-	for at := n; ; {
-		path = append([]*node{at}, path...)
-		if len(at.kids) == 0 {
-			break
-		}
-		into := slices.MaxFunc(at.kids, func(a, b *node) int { return len(a.leaves) - len(b.leaves) })
-		others = append([][]*node{slices.DeleteFunc(slices.Clone(at.kids), func(kid *node) bool { return kid == into })}, others...)
-		at = into
+	if r.each > 1 {
+		return fmt.Sprintf("%d times %d %s at once", n, r.each, what)
 	}
-	var list []join
-	first := path[0].leaves[0]
-	for i, beside := range others {
-		odd := -1
-		for _, k := range path[i].leaves {
-			if k != first {
-				odd = k
-			}
-		}
-		if len(beside) > 1 { // all at once
-			list = append(list, join{first, beside[0].leaves[0], beside[1].leaves[0], odd, len(path[i+1].leaves)})
-		}
-		if i+1 < len(others) {
-			list = append(list, join{first, beside[0].leaves[0], others[i+1][0].leaves[0], odd, len(path[i+2].leaves)})
-		}
+	if n > 3 && r.at[0]-r.at[1] == r.at[3]-r.at[2] { // the first two are added to each other: they are said as those that follow
+		r.at[0], r.at[1] = r.at[1], r.at[0]
 	}
-	return list
+	if n > 4 {
+		r.at, more = r.at[:4], " …"
+	}
+	return fmt.Sprintf("%d %s (%s%s)", n, what, strings.Trim(fmt.Sprint(r.at), "[]"), more)
 }

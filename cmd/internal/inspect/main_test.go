@@ -130,8 +130,8 @@ func TestAccumulator(t *testing.T) {
 	want := `v3_block 8x384x8 bfloat16×bfloat16→bfloat16, blocks 8x128x8
   bits        8; 24 in sums of up to 128
   rounding    nearest even
-  subnormals  operands, sums, results kept
-  order       3 blocks of 128 one after another; each: 128 products one after another
+  subnormals  operands kept, sums kept
+  order       128 products (0 1 2 3 …), then 2 sums of 128 (128 256)
 `
 	if code != cli.OK || stdout != want {
 		t.Errorf("exit %d, %q\n%s", code, stderr, stdout)

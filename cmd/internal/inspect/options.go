@@ -109,9 +109,7 @@ VIEWS
   table      a line for each kernel of the launch, for several chips
   plan       what each pass of the CPU backend decided; asm is the inner loop, by llvm-mca
   timeline   what happens when, measured here or predicted for --topology
-  accumulator  how products are added: bits kept, rounding, subnormals, order, found by running
-             crafted products (64×512×64 if --sizes is not given); bench --accumulators shows
-             XLA's, and those of functions of your own
+  accumulator  how products are added: bits, rounding, order; bench --accumulators has XLA's
   A file may hold tile programs (json), StableHLO, or a .ttir kernel of Triton.
 `
 
