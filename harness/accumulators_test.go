@@ -65,8 +65,8 @@ func TestWriteAccumulators(t *testing.T) {
 		t.Error(err)
 	}
 	for _, want := range []string{
-		`(?m)^v1_naive +3x32x5 float32.* 24 +nearest even +operands kept, sums kept +32 products \(0 1 2 3 …\)$`,
-		`(?m)^apart +3x32x5 float32.* 24 +nearest even +operands kept, sums kept +16 products \(0 2 4 6 …\), then a sum of 16$`,
+		`(?m)^v1_naive +3x32x5 float32.* 24 +nearest even +operands kept, sums kept +32 × product, from \[0 1 2 3\]$`,
+		`(?m)^apart +3x32x5 float32.* 24 +nearest even +operands kept, sums kept +16 × product, sum of 16, from \[0 2 4 6\]$`,
 		`(?m)^fails +3x32x5 float32.* it has no time$`,
 		`(?m)^v1_naive +3x32x5 int8.* at least 18 +none +none +not visible in integers$`,
 		`(?m)^apart +3x32x5 int8.* apart computes float32$`,

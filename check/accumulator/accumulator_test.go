@@ -135,7 +135,7 @@ func TestFind(t *testing.T) {
 	}{
 		{"sequential", "float32", func() (int, func([]float64) float64, string) {
 			k := 36 + rng.IntN(60)
-			return k, sequential(f32), fmt.Sprintf("%d products (0 1 2 3 …)", k)
+			return k, sequential(f32), fmt.Sprintf("%d × product, from [0 1 2 3]", k)
 		}, Accumulator{Bits: 24, Rounding: "nearest even", Subnormals: kept}},
 		{"backwards", "bfloat16", func() (int, func([]float64) float64, string) {
 			k := 36 + rng.IntN(60)
@@ -145,53 +145,54 @@ func TestFind(t *testing.T) {
 					sum = f32(sum + list[len(list)-1-i])
 				}
 				return sum
-			}, fmt.Sprintf("%d products (%d %d %d %d …)", k, k-1, k-2, k-3, k-4)
+			}, fmt.Sprintf("%d × product, from [%d %d %d %d]", k, k-1, k-2, k-3, k-4)
 		}, Accumulator{Bits: 24, Rounding: "nearest even", Subnormals: kept}},
 		{"pairwise", "float32", func() (int, func([]float64) float64, string) {
-			order := "2 products (0 1), then a sum of 2, then a sum of 4, then a sum of 8, then a sum of 16"
+			order := "2 × product, sum of 2, sum of 4, sum of 8, sum of 16, "
 			if rng.IntN(2) == 0 {
-				return 32, pairwise, order
+				return 32, pairwise, order + "from [0 1 2 4]"
 			}
-			return 64, pairwise, order + ", then a sum of 32"
+			return 64, pairwise, order + "sum of 32, from [0 1 2 4]"
 		}, Accumulator{Bits: 24, Rounding: "nearest even", Subnormals: kept}},
 		{"lanes", "bfloat16", func() (int, func([]float64) float64, string) {
 			n, of := 4+4*rng.IntN(2), 5+rng.IntN(12)
-			order := fmt.Sprintf("%d products (0 %d %d %d …), then a sum of %d, then a sum of %d", of, n, 2*n, 3*n, of, 2*of)
+			order := fmt.Sprintf("%d × product, sum of %d, sum of %d, ", of, of, 2*of)
 			if n == 8 {
-				order += fmt.Sprintf(", then a sum of %d", 4*of)
+				order += fmt.Sprintf("sum of %d, ", 4*of)
 			}
+			order += fmt.Sprintf("from [0 %d %d %d]", n, 2*n, 3*n)
 			return n * of, inLanes(n), order
 		}, Accumulator{Bits: 24, Rounding: "nearest even", Subnormals: kept}},
 		{"blocks stored in bfloat16", "bfloat16", func() (int, func([]float64) float64, string) {
-			return 48, inBlocks(12, inLanes(4), bf16), "3 products (0 4 8), then a sum of 3, then a sum of 6, then 3 sums of 12 (12 24 36)"
+			return 48, inBlocks(12, inLanes(4), bf16), "3 × product, sum of 3, sum of 6, 3 × sum of 12, from [0 4 8 1]"
 		}, Accumulator{Bits: 8, Group: 12, GroupBits: 24, Rounding: "nearest even", Subnormals: kept}},
 		{"bfloat16 sums", "bfloat16:float32", func() (int, func([]float64) float64, string) {
 			k := 36 + rng.IntN(60)
-			return k, sequential(bf16), fmt.Sprintf("%d products (0 1 2 3 …)", k)
+			return k, sequential(bf16), fmt.Sprintf("%d × product, from [0 1 2 3]", k)
 		}, Accumulator{Bits: 8, Rounding: "nearest even", Subnormals: kept}},
 		{"13 bits, fused", "float8_e4m3fn:bfloat16", func() (int, func([]float64) float64, string) {
-			of := 2 + rng.IntN(4)
-			return 16 * of, fused(16, 13), fmt.Sprintf("%d times 16 products at once", of)
+			of := 3 + rng.IntN(4)
+			return 16 * of, fused(16, 13), fmt.Sprintf("product, (15 × product at once), %d × (16 × product at once), from [0 1 16 32]", of-1)
 		}, Accumulator{Bits: 13, Rounding: "toward zero", Subnormals: "operands kept"}},
 		{"14 bits, one at a time", "float8_e5m2:float32", func() (int, func([]float64) float64, string) {
 			k := 36 + rng.IntN(60)
-			return k, sequential(keep(14, math.Trunc)), fmt.Sprintf("%d products (0 1 2 3 …)", k)
+			return k, sequential(keep(14, math.Trunc)), fmt.Sprintf("%d × product, from [0 1 2 3]", k)
 		}, Accumulator{Bits: 14, Rounding: "toward zero", Subnormals: "operands kept"}},
 		{"flush to zero", "float32", func() (int, func([]float64) float64, string) {
 			k := 36 + rng.IntN(60)
-			return k, sequential(flushed(f32)), fmt.Sprintf("%d products (0 1 2 3 …)", k)
+			return k, sequential(flushed(f32)), fmt.Sprintf("%d × product, from [0 1 2 3]", k)
 		}, Accumulator{Bits: 24, Rounding: "nearest even", Subnormals: "operands kept, sums flushed"}},
 		{"down", "float32", func() (int, func([]float64) float64, string) {
 			k := 36 + rng.IntN(60)
-			return k, sequential(keep(24, math.Floor)), fmt.Sprintf("%d products (0 1 2 3 …)", k)
+			return k, sequential(keep(24, math.Floor)), fmt.Sprintf("%d × product, from [0 1 2 3]", k)
 		}, Accumulator{Bits: 24, Rounding: "down", Subnormals: kept}},
 		{"ties away", "float32", func() (int, func([]float64) float64, string) {
 			k := 36 + rng.IntN(60)
-			return k, sequential(keep(24, math.Round)), fmt.Sprintf("%d products (0 1 2 3 …)", k)
+			return k, sequential(keep(24, math.Round)), fmt.Sprintf("%d × product, from [0 1 2 3]", k)
 		}, Accumulator{Bits: 24, Rounding: "nearest, ties away", Subnormals: kept}},
 		{"float64", "float32", func() (int, func([]float64) float64, string) {
 			k := 36 + rng.IntN(60)
-			return k, sequential(func(x float64) float64 { return x }), fmt.Sprintf("%d products (0 1 2 3 …)", k)
+			return k, sequential(func(x float64) float64 { return x }), fmt.Sprintf("%d × product, from [0 1 2 3]", k)
 		}, Accumulator{Bits: 53, Rounding: "nearest even", Subnormals: kept}},
 		{"integers", "int8", func() (int, func([]float64) float64, string) {
 			return 1100, sequential(func(x float64) float64 { return x }), "not visible in integers"

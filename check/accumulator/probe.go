@@ -88,11 +88,11 @@ func (x *prober) row(a, b []float64, in func(k, j int) bool) []float64 {
 			}
 		}
 	}
-	if x.err != nil {
-		return make([]float64, n)
+	var o []float64
+	if x.err == nil {
+		o, x.err = x.multiply(slices.Repeat(a, x.p.M), full)
 	}
-	o, err := x.multiply(slices.Repeat(a, x.p.M), full)
-	if x.err = err; err != nil {
+	if x.err != nil {
 		return make([]float64, n)
 	}
 	for i, v := range o {

@@ -70,71 +70,39 @@ func (x *prober) tree() (steps []step) {
 	if x.p.K <= 32 {
 		x.found.Tree = root[0].String()
 	}
-	path := []*node{root[0]} // from the largest sum to one product, always into the largest
+	path := root // from the largest sum to one product, always into the largest
 	for at := root[0]; at.kids != nil; path = append(path, at) {
 		at = slices.MaxFunc(at.kids, func(a, b *node) int { return len(a.leaves) - len(b.leaves) })
 	}
 	slices.Reverse(path)
-	first, below := path[0].leaves[0], []*node(nil)
-	odd := func(n *node) int {
-		if i := slices.IndexFunc(n.leaves, func(k int) bool { return k != first }); i >= 0 {
-			return n.leaves[i]
-		}
-		return -1
-	}
-	var runs []run
+	first, before, odd := path[0].leaves[0], -1, -1
+	begin, parts := []int{first}, []string{"product"}
 	for i, at := range path[1:] {
 		beside := slices.DeleteFunc(slices.Clone(at.kids), func(n *node) bool { return n == path[i] })
-		k, size := beside[0].leaves[0], len(at.leaves)
+		k, part := beside[0].leaves[0], "product"
 		if len(beside) > 1 {
-			steps = append(steps, step{first, k, beside[1].leaves[0], odd(path[i]), size})
+			steps = append(steps, step{first, k, beside[1].leaves[0], max(before, odd), len(at.leaves)})
 		}
-		if below != nil {
-			steps = append(steps, step{first, below[0].leaves[0], k, odd(path[i-1]), size})
+		if before >= 0 {
+			steps = append(steps, step{first, before, k, odd, len(at.leaves)})
+			odd = before
 		}
-		below = beside
-		one := run{len(beside), len(beside[0].leaves), nil}
-		if i == 0 && one.each > 1 { // with the first, which is one of them
-			one.each++
+		if n := len(beside[0].leaves); n > 1 {
+			part = fmt.Sprintf("sum of %d", n)
 		}
-		if n := len(runs); n == 0 || runs[n-1].each != one.each || runs[n-1].size != one.size {
-			runs = append(runs, one)
+		if n := len(beside); n > 1 {
+			part = fmt.Sprintf("(%d × %s at once)", n, part)
 		}
-		runs[len(runs)-1].at = append(runs[len(runs)-1].at, k)
+		before, begin, parts = k, append(begin, k), append(parts, part)
 	}
-	if runs[0].each == 1 {
-		runs[0].at = append([]int{first}, runs[0].at...)
+	if len(begin) > 3 && begin[0]-begin[1] == begin[3]-begin[2] { // the first two are added to each other: said as those that follow
+		begin[0], begin[1] = begin[1], begin[0]
 	}
-	for _, r := range runs {
-		x.found.Order += ", then " + r.String()
+	for n := 0; len(parts) > 0; parts = parts[n:] {
+		for n = 0; n < len(parts) && parts[n] == parts[0]; n++ {
+		}
+		x.found.Order += strings.TrimPrefix(fmt.Sprintf("%d × %s, ", n, parts[0]), "1 × ")
 	}
-	x.found.Order = strings.TrimPrefix(x.found.Order, ", then ")
+	x.found.Order += fmt.Sprint("from ", begin[:min(4, len(begin))])
 	return steps
-}
-
-// A run is of additions one after another, each of partial sums of one size, which begin at some
-// products.
-type run struct {
-	each, size int
-	at         []int
-}
-
-func (r run) String() string {
-	n, more, what := len(r.at), "", fmt.Sprintf("sums of %d", r.size)
-	switch {
-	case r.size == 1:
-		what = "products"
-	case n == 1:
-		return fmt.Sprintf("a sum of %d", r.size)
-	}
-	if r.each > 1 {
-		return fmt.Sprintf("%d times %d %s at once", n, r.each, what)
-	}
-	if n > 3 && r.at[0]-r.at[1] == r.at[3]-r.at[2] { // the first two are added to each other: they are said as those that follow
-		r.at[0], r.at[1] = r.at[1], r.at[0]
-	}
-	if n > 4 {
-		r.at, more = r.at[:4], " …"
-	}
-	return fmt.Sprintf("%d %s (%s%s)", n, what, strings.Trim(fmt.Sprint(r.at), "[]"), more)
 }

@@ -30,7 +30,7 @@ problem: internal/known tile
 problem/problemtest: tile problem problem/quant kernels kernels/*
 problem/quant: tile problem
 check: internal/bfloat16 tile problem problem/quant tile/interp
-check/accumulator: backend backend/seeded internal/deadline problem tile
+check/accumulator: problem tile
 kernels/attention/attentiontest: kernels
 kernels/rope/ropetest: kernels
 kernels/*: tile problem
@@ -108,7 +108,7 @@ cmd/internal/tune: stats internal/cli cmd/internal/deviceflag internal/files cmd
 cmd/compare: cmd/internal/compare internal/cli
 cmd/internal/compare: stats results internal/cli internal/childlog github.com/spf13/pflag
 cmd/inspect: backend/registry/builtin cmd/internal/inspect internal/cli
-cmd/internal/inspect: check/accumulator backend/foreign/program backend/timeline internal/cli cmd/internal/deviceflag internal/files harness backend/xla/aot backend/registry/builtin backend/registry lower/mosaic lower/triton/ttir results model/traverse model machine kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
+cmd/internal/inspect: backend/foreign/program backend/timeline internal/cli cmd/internal/deviceflag internal/files harness backend/xla/aot backend/registry/builtin backend/registry lower/mosaic lower/triton/ttir results model/traverse model machine kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
 cmd/mesh: cmd/internal/mesh internal/cli
 cmd/internal/mesh: internal/known internal/cli model model/layer machine/mesh github.com/spf13/pflag
 cmd/peers: backend/registry/builtin cmd/internal/peers internal/cli

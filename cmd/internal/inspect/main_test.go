@@ -127,17 +127,14 @@ func TestAccumulator(t *testing.T) {
 	t.Setenv("MATLADDER_CPU", "generic")
 	cputest.Use(t, 1, 3)
 	code, stdout, stderr := inspect("v3", "--dtype", "bfloat16", "--sizes", "8x384x8", "--as", "accumulator")
-	want := `v3_block 8x384x8 bfloat16×bfloat16→bfloat16, blocks 8x128x8
-  bits        8; 24 in sums of up to 128
-  rounding    nearest even
-  subnormals  operands kept, sums kept
-  order       128 products (0 1 2 3 …), then 2 sums of 128 (128 256)
+	want := `kernel    problem                             bits                        rounding      subnormals                order
+v3_block  8x384x8 bfloat16×bfloat16→bfloat16  8; 24 in sums of up to 128  nearest even  operands kept, sums kept  128 × product, 2 × sum of 128, from [0 1 2 3]
 `
 	if code != cli.OK || stdout != want {
 		t.Errorf("exit %d, %q\n%s", code, stderr, stdout)
 	}
 	code, stdout, stderr = inspect("v5", "--sizes", "4", "--as", "accumulator")
-	if code != cli.OK || !strings.HasSuffix(stdout, "\n  sum         (((0+1)+2)+3)\n") {
+	if code != cli.OK || !strings.HasSuffix(stdout, " (((0+1)+2)+3)\n") {
 		t.Errorf("exit %d, %q\n%s", code, stderr, stdout)
 	}
 }
