@@ -77,7 +77,7 @@ func probe(ctx context.Context, limit time.Duration, e backend.Executable, progr
 	in, out, at := make([]tile.Tensor, len(arrays)), tile.NewTensor(p.Out, p.M, p.N), map[string]tile.Tensor{}
 	for i, o := range arrays {
 		in[i] = tile.NewTensor(o.Dtype, o.Shape...)
-		if at[o.Name] = in[i]; o.Name == "sa" || o.Name == "sb" {
+		if at[o.Name] = in[i]; slices.Contains([]string{"sa", "sb", "ta", "tb"}, o.Name) {
 			in[i].SetAll(0, slices.Repeat([]float64{1}, in[i].Len()))
 		}
 	}

@@ -234,7 +234,7 @@ func TestFind_None(t *testing.T) {
 			rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 			return sequential(f32)(list)
 		}},
-		"exact": {"float32", "no tree of additions", func(list []float64) float64 {
+		"exact": {"float32", "nothing is lost", func(list []float64) float64 {
 			sum := new(big.Float).SetPrec(1000)
 			for _, v := range list {
 				sum.Add(sum, big.NewFloat(v))

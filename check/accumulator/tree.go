@@ -62,9 +62,13 @@ func (x *prober) tree() (steps []step) {
 	for k := range all {
 		all[k] = k
 	}
-	root := x.build(all, x.p.K+1)
-	if root == nil {
+	var root []*node
+	if x.lost(0, 1) == 2 && x.lost(0, x.p.K-1) == 2 {
+		x.found.Order = "not visible: nothing is lost"
+	} else if root = x.build(all, x.p.K+1); root == nil {
 		x.found.Order = "not visible: no tree of additions explains what is lost"
+	}
+	if root == nil {
 		return []step{{0, 1, x.p.K - 1, -1, x.p.K}}
 	}
 	if x.p.K <= 32 {
