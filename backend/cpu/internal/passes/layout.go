@@ -41,11 +41,14 @@ func layOutDot(p *plan.Plan, s *plan.Step, d *plan.Dot) error {
 		}
 	}
 	a, b := sides[0], sides[1]
+	if g := d.Groups; g != nil {
+		a.scales, b.scales, a.group, b.group = g.A, g.B, g.Size, g.Size
+	}
 	rows := rowsMet(p, s, a.Matrix, b.Matrix, !e.TransA)
 	d.Options = options(p, e, a, b, rows)
 	kernels := kernelsFor(p, d.Options)
 	d.Product = productOf(kernels.Thin(), a.factor, b.factor, a.Dtype, b.Dtype)
-	if d.Product != nil && d.Product.B.Widening != nil {
+	if d.Product != nil && d.Product.B.Widening != nil && d.Groups == nil {
 		stored := productOf(kernels.ForInPlace(), a.factor, b.factor, a.Dtype, b.Dtype)
 		if reader := stored.InPlace(b.Dtype, b.Matrix.InRow()); reader != nil && rows <= reader.Rows() {
 			d.Product, stored.Unpacked, stored.B.InPlace = stored, reader, true
@@ -92,6 +95,8 @@ type side struct {
 	factor     tile.Dtype
 	from, size int // of what is contracted
 	shown      plan.Shown
+	scales     plan.GroupScales
+	group      int
 }
 
 // sideOf sees an operand: a ref, a slice of one along the contraction, or either
@@ -143,11 +148,11 @@ func sameContraction(a *plan.Matrix, aRows bool, b *plan.Matrix, bRows bool) boo
 func operand(p *plan.Plan, s side, isB, columns bool, pk plan.Packing) int {
 	r, n, part := s.Matrix, p.Number(s.Ref), plan.GCD(s.from, s.size)
 	for i, o := range p.Operands {
-		if o.Ref == n && o.IsB == isB && o.Columns == columns && o.Packing.Format == pk.Format && o.Packing.Lanes == pk.Lanes && o.Part == part && o.Shown == s.shown {
+		if o.Ref == n && o.IsB == isB && o.Columns == columns && o.Packing.Format == pk.Format && o.Packing.Lanes == pk.Lanes && o.Part == part && o.Shown == s.shown && o.Scales == s.scales {
 			return i
 		}
 	}
-	o := &plan.Operand{Ref: n, IsB: isB, Columns: columns, Packing: pk, Factor: s.factor, Lanes: r.Rows, K: r.Cols, Part: part, Shown: s.shown}
+	o := &plan.Operand{Ref: n, IsB: isB, Columns: columns, Packing: pk, Factor: s.factor, Lanes: r.Rows, K: r.Cols, Part: part, Shown: s.shown, Scales: s.scales, Group: s.group}
 	if columns {
 		o.Lanes, o.K = r.Cols, r.Rows
 	}

@@ -116,7 +116,7 @@ func runOf[S gemm.Source](x plan.Call) gemm.Run[S] {
 }
 
 func packWith[S gemm.Source](rows func(dst []byte, src []S, ld, lanes, k int), columns func(dst []byte, apart int, src []S, ld, lanes, k int)) plan.PackFunc {
-	return func(dst []byte, apart int, src []byte, off, ld, lanes, k int, isColumns bool) {
+	return func(dst []byte, apart int, src []byte, off, ld, lanes, k int, isColumns bool, _ plan.ScalesOfGroups) {
 		if isColumns {
 			columns(dst, apart, memory.View[S](src)[off:], ld, lanes, k)
 		} else {

@@ -26,7 +26,7 @@ func widened(p plan.Packing, from, to tile.Dtype, isa gemm.ISA) (plan.Packing, b
 
 // wideningOf is nil where codes of dtype from are not numbers of dtype to.
 func wideningOf(from, to tile.Dtype, isa gemm.ISA) *plan.Widening {
-	loops := widen.For(isa.Has(gemm.AVX2), isa.Has(gemm.AVX512))
+	loops, arithmetic := widen.For(isa.Has(gemm.AVX2), isa.Has(gemm.AVX512)), rows.For(isa.Has(gemm.AVX2), isa.Has(gemm.AVX512))
 	narrow := map[tile.Dtype]func(dst []uint16, src []byte, off, ahead int){
 		tile.Int4:         loops.Int4,
 		tile.Int8:         loops.Int8,
@@ -42,9 +42,13 @@ func wideningOf(from, to tile.Dtype, isa gemm.ISA) *plan.Widening {
 	case narrow == nil:
 		return nil
 	case to == tile.BFloat16:
-		return &plan.Widening{Size: 2, Rows: widenRows(from, narrow)}
+		return &plan.Widening{Size: 2, Rows: widenRows(from, narrow), Scale: scaleRows(func(x []uint16, by, none []float32) {
+			arithmetic.AffineBFloat16(x, x, 0, 1, by, none, false)
+		})}
 	case to == tile.Float32:
-		return &plan.Widening{Size: 4, Rows: widenRows(from, twice(narrow, rows.For(isa.Has(gemm.AVX2), isa.Has(gemm.AVX512)).FromBFloat16))}
+		return &plan.Widening{Size: 4, Rows: widenRows(from, twice(narrow, arithmetic.FromBFloat16)), Scale: scaleRows(func(x, by, _ []float32) {
+			arithmetic.Mul(x, x, by)
+		})}
 	}
 	return nil
 }
@@ -59,6 +63,37 @@ func widenRows[T any](from tile.Dtype, loop func(dst []T, src []byte, off, ahead
 		d := memory.View[T](dst)
 		for i := range rows {
 			loop(d[i*to:i*to+n], src, off+i*ld, ahead)
+		}
+	}
+}
+
+var scaleBuffers = sync.Pool{New: func() any { return new([]float32) }}
+
+// scaleRows is plan.Widening.Scale by what multiplies numbers by as many others; none are zeros.
+func scaleRows[T any](mul func(x []T, by, none []float32)) func(dst []byte, rows, n, to int, columns bool, by plan.ScalesOfGroups) {
+	return func(dst []byte, rows, n, to int, columns bool, by plan.ScalesOfGroups) {
+		hold := scaleBuffers.Get().(*[]float32)
+		defer scaleBuffers.Put(hold)
+		if len(*hold) < 3*n {
+			*hold = make([]float32, 3*n)
+		}
+		of, one, none := (*hold)[:n], (*hold)[n:2*n], (*hold)[2*n:3*n]
+		clear(none)
+		d := memory.View[T](dst)
+		for i := range rows {
+			switch at := by.First + i; {
+			case !columns: // a row of each group's scale, as often as it has elements
+				groups := one[:(by.First+n-1)/by.Size+1]
+				x := by.From(i)
+				x.Lane, x.Group = x.Group, 0
+				x.Row(groups, 0)
+				for l := range of {
+					of[l] = groups[(by.First+l)/by.Size]
+				}
+			case i == 0 || at%by.Size == 0:
+				by.Row(of, at/by.Size)
+			}
+			mul(d[i*to:][:n], of, none)
 		}
 	}
 }
@@ -90,7 +125,7 @@ var wideBuffers = sync.Pool{New: func() any {
 
 // packWidened widens some panels at a time, and packs them.
 func packWidened(p plan.Packing, w *plan.Widening, pack plan.PackFunc) plan.PackFunc {
-	return func(dst []byte, apart int, src []byte, off, ld, lanes, k int, columns bool) {
+	return func(dst []byte, apart int, src []byte, off, ld, lanes, k int, columns bool, by plan.ScalesOfGroups) {
 		hold := wideBuffers.Get().(*[]uint64)
 		defer wideBuffers.Put(hold)
 		panel := p.Lanes * k * w.Size
@@ -99,14 +134,21 @@ func packWidened(p plan.Packing, w *plan.Widening, pack plan.PackFunc) plan.Pack
 			*hold = make([]uint64, words)
 		}
 		buffer := memory.BytesOf(*hold)
+		scale := func(rows, n int, by plan.ScalesOfGroups) {
+			if by.Size > 0 && w.Scale != nil {
+				w.Scale(buffer, rows, n, n, columns, by)
+			}
+		}
 		for lane := 0; lane < lanes; lane += panels * p.Lanes {
 			n := min(panels*p.Lanes, lanes-lane)
 			if columns {
 				w.Rows(buffer, src, off+lane, ld, k, n, n)
-				pack(dst, apart, buffer, 0, n, n, k, true)
+				scale(k, n, by.From(lane))
+				pack(dst, apart, buffer, 0, n, n, k, true, by.From(lane))
 			} else {
 				w.Rows(buffer, src, off+lane*ld, ld, n, k, k)
-				pack(dst, apart, buffer, 0, k, n, k, false)
+				scale(n, k, by.From(lane))
+				pack(dst, apart, buffer, 0, k, n, k, false, by.From(lane))
 			}
 			dst = dst[min(panels*apart, len(dst)):]
 		}

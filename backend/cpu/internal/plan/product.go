@@ -2,6 +2,7 @@ package plan
 
 import (
 	"matladder/backend/cpu/internal/gemm"
+	"matladder/backend/cpu/internal/memory"
 	"matladder/tile"
 )
 
@@ -85,8 +86,59 @@ type Packing struct {
 
 // A PackFunc reads element l of lane i at src[off+i*ld+l], or at src[off+l*ld+i] if
 // the lanes are the columns of memory. Panels follow each other, but those of columns
-// of b lie apart bytes apart, as k may be part of theirs.
-type PackFunc func(dst []byte, apart int, src []byte, off, ld, lanes, k int, columns bool)
+// of b lie apart bytes apart, as k may be part of theirs. Elements are multiplied by scales, if
+// there are any.
+type PackFunc func(dst []byte, apart int, src []byte, off, ld, lanes, k int, columns bool, by ScalesOfGroups)
+
+// ScalesOfGroups are scales in memory of lanes and elements of k that are packed: that of element l
+// of lane i is number Off + i·Lane + (First+l)/Size·Group. There are none where Size is 0.
+type ScalesOfGroups struct {
+	Mem              []byte
+	Dtype            tile.Dtype
+	Off, Lane, Group int
+	First, Size      int // elements of the first group ahead of those packed, and in a group
+}
+
+// From are those from a lane on.
+func (s ScalesOfGroups) From(lane int) ScalesOfGroups {
+	s.Off += lane * s.Lane
+	return s
+}
+
+// Row sets dst to the scales of one group, lane by lane.
+func (s ScalesOfGroups) Row(dst []float32, group int) {
+	off := s.Off + group*s.Group
+	switch table := floatsOf[s.Dtype]; {
+	case table != nil:
+		for i := range dst {
+			dst[i] = table[s.Mem[off+i*s.Lane]]
+		}
+	case s.Lane == 1:
+		copy(dst, memory.View[float32](s.Mem)[off:])
+	default:
+		from := memory.View[float32](s.Mem)
+		for i := range dst {
+			dst[i] = from[off+i*s.Lane]
+		}
+	}
+}
+
+// floatsOf are the numbers of all codes of the dtypes of eight bits that scales have.
+var floatsOf = map[tile.Dtype]*[256]float32{}
+
+func init() {
+	codes := make([]byte, 256)
+	for i := range codes {
+		codes[i] = byte(i)
+	}
+	for _, d := range []tile.Dtype{tile.Float8E4M3FN} {
+		table, of := new([256]float32), tile.Tensor{Dtype: d, Shape: []int{len(codes)}, Data: codes}
+		for i := range table {
+			table[i] = float32(of.At(i))
+		}
+		floatsOf[d] = table
+	}
+}
 
 // Multiplied is the dtype that micro-kernels multiply in d's place, which holds
 // all its numbers.
@@ -112,4 +164,7 @@ type Widening struct {
 	// Rows widens n elements from element off on, and as many from off+ld on, …,
 	// to rows of dst that lie to factors apart.
 	Rows func(dst, src []byte, off, ld, rows, n, to int)
+	// Scale multiplies rows × n factors, rows to factors apart, by scales. Lanes of those are rows, or
+	// else columns.
+	Scale func(dst []byte, rows, n, to int, columns bool, by ScalesOfGroups)
 }
