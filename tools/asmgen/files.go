@@ -57,6 +57,8 @@ func Files() map[string][]byte {
 		"tile_pairs_avx512_amd64.s": file(wide(pairsFused).tile, wide(pairsFused).column, wide(pairs).tile, wide(pairs).column),
 		"tile_float32_avx2_amd64.s": all(narrow(float32s), avx2.columnNumbers),
 		"tile_pairs_avx2_amd64.s":   file(narrow(pairsVEX).tile, narrow(pairsVEX).column, narrow(pairs).tile, narrow(pairs).column, avx2.columnNumbers),
+		"groups_avx512_amd64.s":     file(wide(quads).groups),
+		"groups_avx2_amd64.s":       file(narrow(pairs).groups),
 		"edge_avx2_amd64.s":         file(narrow(float32s).edge, narrow(pairs).edge),
 		"edge_avx512_amd64.s":       file(wide(float32s).edge, wide(bfloat16s).edge),
 		"tile_quads_avx2_amd64.s":   all(narrow(quadsVEX), narrow(quadsVEX).panelBias, narrow(quadsVEX).rowsBias, avx2.columnNumbers),

@@ -201,6 +201,9 @@ var significant = map[tile.Dtype]int{tile.Int4: 3, tile.Int8: 7, tile.Float8E4M3
 // scalesFit reports whether numbers by their scales can be what product d multiplies: exactly, or
 // rounded to float32.
 func scalesFit(p *plan.Plan, d *plan.Dot) bool {
+	if a, b := d.Expr.Args[0], d.Expr.Args[1]; a.Dtype.IsInteger() {
+		return !slices.Contains(p.Machine.Layout.Packed, uncast(b).Ref.Name) && groupsOf(p.Machine.Kernels, a.Dtype, b.Dtype, uncast(a).Ref.Dtype, uncast(b).Ref.Dtype, d.Groups.Size) != nil
+	}
 	for i, s := range []*plan.GroupScales{&d.Groups.A, &d.Groups.B} {
 		arg := d.Expr.Args[i]
 		from, to := uncast(arg).Ref, plan.Multiplied(arg.Dtype)

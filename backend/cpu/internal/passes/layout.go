@@ -45,6 +45,10 @@ func layOutDot(p *plan.Plan, s *plan.Step, d *plan.Dot) error {
 		a.scales, b.scales, a.group, b.group = g.A, g.B, g.Size, g.Size
 	}
 	rows := rowsMet(p, s, a.Matrix, b.Matrix, !e.TransA)
+	if d.Groups != nil && a.factor.IsInteger() {
+		d.Product = groupsOf(p.Machine.Kernels, a.factor, b.factor, a.Dtype, b.Dtype, d.Groups.Size)
+		return operands(p, d, a, b)
+	}
 	d.Options = options(p, e, a, b, rows)
 	kernels := kernelsFor(p, d.Options)
 	d.Product = productOf(kernels.Thin(), a.factor, b.factor, a.Dtype, b.Dtype)
@@ -83,9 +87,14 @@ func layOutDot(p *plan.Plan, s *plan.Step, d *plan.Dot) error {
 	if !sameContraction(a.Matrix, e.TransA, b.Matrix, !e.TransB) {
 		return p.Unsupported(e.Pos, "dot of %s and %s, whose blocks overhang differently where they are contracted", a.Name, b.Name)
 	}
+	return operands(p, d, a, b)
+}
+
+// operands notes what product d multiplies.
+func operands(p *plan.Plan, d *plan.Dot, a, b side) error {
 	d.K0, d.K1 = a.from, a.from+a.size
-	d.A = operand(p, a, false, e.TransA, d.Product.A)
-	d.B = operand(p, b, true, !e.TransB, d.Product.B)
+	d.A = operand(p, a, false, d.Expr.TransA, d.Product.A)
+	d.B = operand(p, b, true, !d.Expr.TransB, d.Product.B)
 	return nil
 }
 
