@@ -196,23 +196,22 @@ func unrepeated(e *tile.Expr) *tile.Expr {
 }
 
 // significant is how many bits the magnitudes of a dtype's numbers have, beside a power of two.
-var significant = map[tile.Dtype]int{tile.Int4: 3, tile.Int8: 7, tile.Float8E4M3FN: 4, tile.Float8E5M2: 3, tile.BFloat16: 8, tile.Float32: 24}
+var significant = map[tile.Dtype]int{tile.Float8E8M0FNU: 0, tile.Float4E2M1FN: 2, tile.Int4: 3, tile.Int8: 7, tile.Float8E4M3FN: 4, tile.Float8E5M2: 3, tile.BFloat16: 8, tile.Float32: 24}
 
-// scalesFit reports whether numbers by their scales can be what product d multiplies: exactly, or
-// rounded to float32.
+// scalesFit reports whether a micro-kernel multiplies by the scales of product d, or numbers by theirs can
+// be what is multiplied: exactly, or rounded to float32.
 func scalesFit(p *plan.Plan, d *plan.Dot) bool {
-	if a, b := d.Expr.Args[0], d.Expr.Args[1]; a.Dtype.IsInteger() {
-		return !slices.Contains(p.Machine.Layout.Packed, uncast(b).Ref.Name) && groupsOf(p.Machine.Kernels, a.Dtype, b.Dtype, uncast(a).Ref.Dtype, uncast(b).Ref.Dtype, d.Groups.Size) != nil
+	a, b := d.Expr.Args[0], d.Expr.Args[1]
+	inA, inB := uncast(a).Ref, uncast(b).Ref
+	switch {
+	case slices.Contains(p.Machine.Layout.Packed, inB.Name):
+		return false
+	case groupsOf(p.Machine.Kernels, a.Dtype, b.Dtype, inA.Dtype, inB.Dtype, d.Groups.Size) != nil:
+		return true
 	}
-	for i, s := range []*plan.GroupScales{&d.Groups.A, &d.Groups.B} {
-		arg := d.Expr.Args[i]
-		from, to := uncast(arg).Ref, plan.Multiplied(arg.Dtype)
-		if s.At == nil {
-			continue
-		}
-		if from.Dtype == to || slices.Contains(p.Machine.Layout.Packed, from.Name) || to != tile.Float32 && (to != tile.BFloat16 || significant[from.Dtype]+significant[p.Refs[s.Ref].Dtype] > significant[to]) {
-			return false
-		}
+	fits := func(from, to tile.Dtype, s plan.GroupScales) bool {
+		to = plan.Multiplied(to)
+		return s.At == nil || from != to && (to == tile.Float32 || to == tile.BFloat16 && significant[from]+significant[p.Refs[s.Ref].Dtype] <= significant[to])
 	}
-	return true
+	return fits(inA.Dtype, a.Dtype, d.Groups.A) && fits(inB.Dtype, b.Dtype, d.Groups.B)
 }

@@ -45,9 +45,10 @@ func layOutDot(p *plan.Plan, s *plan.Step, d *plan.Dot) error {
 		a.scales, b.scales, a.group, b.group = g.A, g.B, g.Size, g.Size
 	}
 	rows := rowsMet(p, s, a.Matrix, b.Matrix, !e.TransA)
-	if d.Groups != nil && a.factor.IsInteger() {
-		d.Product = groupsOf(p.Machine.Kernels, a.factor, b.factor, a.Dtype, b.Dtype, d.Groups.Size)
-		return operands(p, d, a, b)
+	if d.Groups != nil {
+		if d.Product = groupsOf(p.Machine.Kernels, a.factor, b.factor, a.Dtype, b.Dtype, d.Groups.Size); d.Product != nil {
+			return operands(p, d, a, b)
+		}
 	}
 	d.Options = options(p, e, a, b, rows)
 	kernels := kernelsFor(p, d.Options)

@@ -33,9 +33,9 @@ func productOf(k *gemm.Kernels, a, b, inA, inB tile.Dtype) *plan.Product {
 	return widenedSides(p, a, b, inA, inB, k.ISA)
 }
 
-// widenedSides is p for operands that lie in memory as other dtypes; nil if they cannot be widened.
+// widenedSides is p, which multiplies a and b, for operands that lie in memory as other dtypes; nil if
+// they cannot be widened.
 func widenedSides(p *plan.Product, a, b, inA, inB tile.Dtype, isa gemm.ISA) *plan.Product {
-	a, b = plan.Multiplied(a), plan.Multiplied(b)
 	ok := true
 	if inA != a {
 		p.A, ok = widened(p.A, inA, a, isa)
@@ -53,11 +53,11 @@ func widenedSides(p *plan.Product, a, b, inA, inB tile.Dtype, isa gemm.ISA) *pla
 	return p
 }
 
-// groupsOf returns the product of integers whose groups of size elements have scales; nil if there is
-// none.
+// groupsOf returns the product of integers, or of numbers that are halves of some, whose groups of size
+// elements have scales; nil if there is none.
 func groupsOf(k *gemm.Kernels, a, b, inA, inB tile.Dtype, size int) *plan.Product {
-	g := k.Groups(size)
-	if g == nil || plan.Multiplied(a) != tile.Int8 || plan.Multiplied(b) != tile.Int8 {
+	g, halves := k.Groups(size), a == tile.Float4E2M1FN && b == a
+	if g == nil || !halves && (plan.Multiplied(a) != tile.Int8 || plan.Multiplied(b) != tile.Int8) {
 		return nil
 	}
 	scales := func(by plan.ScalesOfGroups) func(to []float32, lane, group int) {
@@ -66,6 +66,9 @@ func groupsOf(k *gemm.Kernels, a, b, inA, inB tile.Dtype, size int) *plan.Produc
 				memory.Fill(to, 1)
 			} else {
 				by.From(lane).Row(to, group)
+			}
+			for i := 0; halves && i < len(to); i++ {
+				to[i] /= 2
 			}
 		}
 	}
@@ -88,7 +91,7 @@ func groupsOf(k *gemm.Kernels, a, b, inA, inB tile.Dtype, size int) *plan.Produc
 		Unpacked:    noReader{},
 		InPlace:     func(tile.Dtype, int) plan.Reader { return nil },
 	}
-	return widenedSides(p, a, b, inA, inB, k.ISA)
+	return widenedSides(p, tile.Int8, tile.Int8, inA, inB, k.ISA)
 }
 
 // groupsChunk is how many elements of k a chunk of groups holds at most.

@@ -37,6 +37,8 @@ func wideningOf(from, to tile.Dtype, isa gemm.ISA) *plan.Widening {
 	switch {
 	case from == tile.Float16 && to == tile.Float32:
 		return &plan.Widening{Size: 4, Rows: widenRows(from, loops.Float16)}
+	case from == tile.Float4E2M1FN && to == tile.Int8: // twice the number
+		return &plan.Widening{Size: 1, Rows: widenRows(from, loops.Float4ToInt8)}
 	case from == tile.Int4 && to == tile.Int8:
 		return &plan.Widening{Size: 1, Rows: widenRows(from, loops.Int4ToInt8)}
 	case narrow == nil:

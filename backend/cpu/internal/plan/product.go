@@ -124,20 +124,14 @@ func (s ScalesOfGroups) Row(dst []float32, group int) {
 }
 
 // floatsOf are the numbers of all codes of the dtypes of eight bits that scales have.
-var floatsOf = map[tile.Dtype]*[256]float32{}
+var floatsOf = map[tile.Dtype]*[256]float32{tile.Float8E4M3FN: valuesOf(tile.Float8E4M3FN), tile.Float8E8M0FNU: valuesOf(tile.Float8E8M0FNU)}
 
-func init() {
-	codes := make([]byte, 256)
-	for i := range codes {
-		codes[i] = byte(i)
+func valuesOf(d tile.Dtype) *[256]float32 {
+	table := new([256]float32)
+	for c := range table {
+		table[c] = float32(d.Value(byte(c)))
 	}
-	for _, d := range []tile.Dtype{tile.Float8E4M3FN} {
-		table, of := new([256]float32), tile.Tensor{Dtype: d, Shape: []int{len(codes)}, Data: codes}
-		for i := range table {
-			table[i] = float32(of.At(i))
-		}
-		floatsOf[d] = table
-	}
+	return table
 }
 
 // Multiplied is the dtype that micro-kernels multiply in d's place, which holds

@@ -23,7 +23,8 @@ import (
 // loop asks for the memory that lies ahead bytes behind what it reads, which need
 // not be src's.
 type Loops struct {
-	Int4ToInt8 func(dst []int8, src []byte, off, ahead int)
+	Int4ToInt8   func(dst []int8, src []byte, off, ahead int)
+	Float4ToInt8 func(dst []int8, src []byte, off, ahead int) // twice the number of e2m1fn
 
 	Float16 func(dst []float32, src []byte, off, ahead int)
 
@@ -37,7 +38,8 @@ type Loops struct {
 
 // Generic is the loops in Go.
 var Generic = Loops{
-	Int4ToInt8: nibbles(func(v int) int8 { return int8(v) }),
+	Int4ToInt8:   nibbles(func(v int) int8 { return int8(v) }),
+	Float4ToInt8: nibbles(func(v int) int8 { return int8(2 * tile.Float4E2M1FN.Value(byte(v&0xf))) }),
 	Float16: func(dst []float32, src []byte, off, _ int) {
 		for i, x := range memory.View[uint16](src)[off : off+len(dst)] {
 			dst[i] = float16.Widen(x)

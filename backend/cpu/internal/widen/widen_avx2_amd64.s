@@ -30,6 +30,12 @@ DATA words<>+24(SB)/4, $0xc040c080
 DATA words<>+28(SB)/4, $0xbf80c000
 GLOBL words<>(SB), RODATA|NOPTR, $32
 
+DATA twice4<>+0(SB)/4, $0x3020100
+DATA twice4<>+4(SB)/4, $0xc080604
+DATA twice4<>+8(SB)/4, $0xfdfeff00
+DATA twice4<>+12(SB)/4, $0xf4f8fafc
+GLOBL twice4<>(SB), RODATA|NOPTR, $16
+
 DATA low4<>+0(SB)/4, $0xc0800000
 DATA low4<>+4(SB)/4, $0xc0804000
 DATA low4<>+8(SB)/4, $0xc0800000
@@ -118,6 +124,35 @@ loop1:
 	VPSUBB Y14, Y0, Y0
 	VPXOR Y14, Y2, Y2
 	VPSUBB Y14, Y2, Y2
+	VMOVDQU Y0, (DI)
+	VMOVDQU Y2, 32(DI)
+	ADDQ $32, SI
+	ADDQ $64, DI
+	SUBQ $64, CX
+	JNZ loop1
+	VZEROUPPER
+	RET
+
+// func float4ToInt8AVX2(dst, src, n, ahead)
+TEXT ·float4ToInt8AVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ n+16(FP), CX
+	MOVQ ahead+24(FP), R8
+	VPBROADCASTD nibble<>+0(SB), Y15
+	VBROADCASTI128 twice4<>+0(SB), Y14
+loop1:
+	PREFETCHT0 (SI)(R8*1)
+	VPMOVZXBW (SI), Y0
+	VPSLLW $4, Y0, Y1
+	VPOR Y1, Y0, Y0
+	VPAND Y15, Y0, Y0
+	VPMOVZXBW 16(SI), Y2
+	VPSLLW $4, Y2, Y3
+	VPOR Y3, Y2, Y2
+	VPAND Y15, Y2, Y2
+	VPSHUFB Y0, Y14, Y0
+	VPSHUFB Y2, Y14, Y2
 	VMOVDQU Y0, (DI)
 	VMOVDQU Y2, 32(DI)
 	ADDQ $32, SI

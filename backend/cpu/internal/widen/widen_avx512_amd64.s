@@ -30,6 +30,12 @@ DATA words<>+24(SB)/4, $0xc040c080
 DATA words<>+28(SB)/4, $0xbf80c000
 GLOBL words<>(SB), RODATA|NOPTR, $32
 
+DATA twice4<>+0(SB)/4, $0x3020100
+DATA twice4<>+4(SB)/4, $0xc080604
+DATA twice4<>+8(SB)/4, $0xfdfeff00
+DATA twice4<>+12(SB)/4, $0xf4f8fafc
+GLOBL twice4<>(SB), RODATA|NOPTR, $16
+
 DATA low4<>+0(SB)/4, $0xc0800000
 DATA low4<>+4(SB)/4, $0xc0804000
 DATA low4<>+8(SB)/4, $0xc0800000
@@ -148,6 +154,29 @@ loop1:
 	VPANDD Z15, Z0, Z0
 	VPXORD Z14, Z0, Z0
 	VPSUBB Z14, Z0, Z0
+	VMOVDQU32 Z0, (DI)
+	ADDQ $32, SI
+	ADDQ $64, DI
+	SUBQ $64, CX
+	JNZ loop1
+	VZEROUPPER
+	RET
+
+// func float4ToInt8AVX512(dst, src, n, ahead)
+TEXT ·float4ToInt8AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ n+16(FP), CX
+	MOVQ ahead+24(FP), R8
+	VPBROADCASTD nibble<>+0(SB), Z15
+	VBROADCASTI32X4 twice4<>+0(SB), Z14
+loop1:
+	PREFETCHT0 (SI)(R8*1)
+	VPMOVZXBW (SI), Z0
+	VPSLLW $4, Z0, Z1
+	VPORD Z1, Z0, Z0
+	VPANDD Z15, Z0, Z0
+	VPSHUFB Z0, Z14, Z0
 	VMOVDQU32 Z0, (DI)
 	ADDQ $32, SI
 	ADDQ $64, DI

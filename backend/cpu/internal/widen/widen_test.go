@@ -40,11 +40,15 @@ func TestGeneric(t *testing.T) {
 			}
 		}
 	}
-	got := make([]int8, 512)
+	got, twice := make([]int8, 512), make([]int8, 512)
 	Generic.Int4ToInt8(got, src, 0, 0)
+	Generic.Float4ToInt8(twice, src, 0, 0)
 	for i, v := range got {
 		if w := stored(tile.Int4, src, i); float64(v) != w {
 			t.Errorf("int4 to int8: nibble %d is %d, should be %v", i, v, w)
+		}
+		if w := 2 * stored(tile.Float4E2M1FN, src, i); float64(twice[i]) != w {
+			t.Errorf("float4 to int8: nibble %d is %d, should be %v", i, twice[i], w)
 		}
 	}
 }
@@ -78,6 +82,7 @@ func FuzzLoops(f *testing.F) {
 			src := src[:from+count]
 			half := bytes.Clone(src[:(from+count+1)/2]) // holds as many int4
 			same(t, isa.name+" int4 to int8", isa.Int4ToInt8, Generic.Int4ToInt8, half, from, count, int(ahead))
+			same(t, isa.name+" float4 to int8", isa.Float4ToInt8, Generic.Float4ToInt8, half, from, count, int(ahead))
 			same(t, isa.name+" int4", isa.Int4, Generic.Int4, half, from, count, int(ahead))
 			same(t, isa.name+" float4", isa.Float4, Generic.Float4, half, from, count, int(ahead))
 			same(t, isa.name+" int8", isa.Int8, Generic.Int8, src, from, count, int(ahead))
