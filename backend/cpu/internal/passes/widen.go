@@ -89,8 +89,10 @@ func scaleRows[T any](mul func(x []T, by, none []float32)) func(dst []byte, rows
 				x := by.From(i)
 				x.Lane, x.Group = x.Group, 0
 				x.Row(groups, 0)
-				for l := range of {
-					of[l] = groups[(by.First+l)/by.Size]
+				for l, g := 0, 0; l < n; g++ {
+					end := min(n, (g+1)*by.Size-by.First)
+					memory.Fill(of[l:end], groups[g])
+					l = end
 				}
 			case i == 0 || at%by.Size == 0:
 				by.Row(of, at/by.Size)
