@@ -30,6 +30,7 @@
 //	inplace.go         the micro-kernel
 //	inplace_widen.go   how it widens elements in registers
 //	inplace_bytes.go   one that multiplies bytes instead
+//	inplace_nibbles.go one of four bits whose rows share scales
 //	inplace_panels.go  packing of what is widened
 //
 // Of tiles:

@@ -62,6 +62,7 @@ func Files() map[string][]byte {
 		"edge_avx2_amd64.s":         file(narrow(float32s).edge, narrow(pairs).edge),
 		"edge_avx512_amd64.s":       file(wide(float32s).edge, wide(bfloat16s).edge),
 		"tile_quads_avx2_amd64.s":   all(narrow(quadsVEX), narrow(quadsVEX).panelBias, narrow(quadsVEX).rowsBias, avx2.columnNumbers),
+		"inplace_avx512_amd64.s":    file(turnsOfBoth, inPlaceNibbles),
 		"inplace_avx2_amd64.s":      file(inPlace...),
 		"tiles_amx_amd64.s":         file(bfloat16Tiles.tiles, int8Tiles.tiles),
 		"pack/pack_avx512_amd64.s":  file(packWide...),

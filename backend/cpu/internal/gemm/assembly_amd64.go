@@ -110,6 +110,9 @@ func inPlaceInt4AVX2(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ld
 func inPlaceInt8AVX2(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, accumulate bool) (done int)
 
 //go:noescape
+func inPlaceNibblesAVX512(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, scales *float32, table *uint16, accumulate bool)
+
+//go:noescape
 func inPlaceQuickFloat8E4M3AVX2(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, accumulate bool) (done int)
 
 //go:noescape

@@ -67,6 +67,7 @@ func avx512Kernels(host probe.HostInfo) *Kernels {
 		k.PairsBFloat16.direct = directKernel[float32]{tile: directBFloat16AVX512, rows: mr, pays: 48, pieces: hostPieces(host, mr, nr, AllRows, AllRows)}
 		k.PairsBFloat16.stream = streamKernel[float32]{streamBFloat16AVX2, 2, wordsOfPairs}
 		k.PairsBFloat16.dots = dotsKernel[float32]{dotsBFloat16AVX512, 4, 16, 8}
+		k.inGroupsAVX512()
 		if pairsAreFaster() {
 			k.BFloat16 = k.PairsBFloat16
 		}

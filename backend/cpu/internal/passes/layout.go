@@ -1,6 +1,7 @@
 package passes
 
 import (
+	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/plan"
 	"matladder/tile"
 )
@@ -53,12 +54,8 @@ func layOutDot(p *plan.Plan, s *plan.Step, d *plan.Dot) error {
 	d.Options = options(p, e, a, b, rows)
 	kernels := kernelsFor(p, d.Options)
 	d.Product = productOf(kernels.Thin(), a.factor, b.factor, a.Dtype, b.Dtype)
-	if d.Product != nil && d.Product.B.Widening != nil && d.Groups == nil {
-		stored := productOf(kernels.ForInPlace(), a.factor, b.factor, a.Dtype, b.Dtype)
-		if reader := stored.InPlace(b.Dtype, b.Matrix.InRow()); reader != nil && rows <= reader.Rows() {
-			d.Product, stored.Unpacked, stored.B.InPlace = stored, reader, true
-			stored.B.Format += "/in place"
-		}
+	if x := inPlace(kernels, a, b, rows, d.Groups != nil); x != nil {
+		d.Product = x
 	}
 	d.Thin = d.Product
 	switch {
@@ -89,6 +86,25 @@ func layOutDot(p *plan.Plan, s *plan.Step, d *plan.Dot) error {
 		return p.Unsupported(e.Pos, "dot of %s and %s, whose blocks overhang differently where they are contracted", a.Name, b.Name)
 	}
 	return operands(p, d, a, b)
+}
+
+// inPlace is a product that widens b as it reads it where it lies, for so many rows of a that this pays;
+// nil if there is none.
+func inPlace(k *gemm.Kernels, a, b side, rows int, grouped bool) *plan.Product {
+	if k = k.Thin(); !grouped {
+		k = k.ForInPlace()
+	}
+	x := productOf(k, a.factor, b.factor, a.Dtype, b.Dtype)
+	if x == nil || x.B.Widening == nil {
+		return nil
+	}
+	reader := x.InPlace(b.Dtype, b.Matrix.InRow(), grouped)
+	if reader == nil || rows > reader.Rows() {
+		return nil
+	}
+	x.Unpacked, x.B.InPlace = reader, true
+	x.B.Format += "/in place"
+	return x
 }
 
 // operands notes what product d multiplies.

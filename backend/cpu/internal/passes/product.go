@@ -89,7 +89,7 @@ func groupsOf(k *gemm.Kernels, a, b, inA, inB tile.Dtype, size int) *plan.Produc
 		WantsPanels: func(int, bool) bool { return false },
 		Streams:     func(int) bool { return false },
 		Unpacked:    noReader{},
-		InPlace:     func(tile.Dtype, int) plan.Reader { return nil },
+		InPlace:     func(tile.Dtype, int, bool) plan.Reader { return nil },
 	}
 	return widenedSides(p, tile.Int8, tile.Int8, inA, inB, k.ISA)
 }
@@ -134,8 +134,12 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.MicroKernels[S, C], b *gem
 		},
 		ReadsA: a.ReadsA(a.KU), WantsPanels: a.WantsPanels, Work: a.Work(), Streams: a.Streams,
 		Unpacked: directReader[T, C]{b},
-		InPlace: func(inB tile.Dtype, whole int) plan.Reader {
-			if x := a.InPlace[inB.String()]; x != nil && whole%x.Whole == 0 {
+		InPlace: func(inB tile.Dtype, whole int, grouped bool) plan.Reader {
+			all := a.InPlace
+			if grouped {
+				all = a.InGroups
+			}
+			if x := all[inB.String()]; x != nil && whole%x.Whole == 0 {
 				return inPlaceReader[C]{x}
 			}
 			return nil
@@ -212,5 +216,6 @@ type inPlaceReader[C gemm.Sum] struct{ *gemm.InPlace[C] }
 func (r inPlaceReader[C]) Rows() int { return r.Pays }
 
 func (r inPlaceReader[C]) Multiply(x plan.Call) {
-	r.Block(memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, x.A.Mem, x.B.Mem, x.B.Off, x.B.LD, x.Accumulate, x.Work)
+	by := gemm.GroupsOfB{First: x.B.Scales.First, Size: x.B.Scales.Size, Row: x.B.Scales.Row}
+	r.BlockGroups(memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, x.A.Mem, x.B.Mem, x.B.Off, x.B.LD, x.Accumulate, x.Work, by)
 }

@@ -30,7 +30,7 @@ func (p *Plan) tellLayout(say say) {
 		case o.Widened():
 			how += fmt.Sprintf(", %d columns × %d of k at a time widened to %s", o.Piece, o.Depth, Multiplied(o.Factor)) + p.tellScales(o)
 		case o.Packing.InPlace && pieces == "":
-			how += fmt.Sprintf(", widened to %s by the micro-kernel", Multiplied(o.Factor))
+			how += fmt.Sprintf(", widened to %s by the micro-kernel", Multiplied(o.Factor)) + p.tellScales(o)
 		}
 		say("%s\t%s%s", p.NameOf(o), how, pieces)
 	}

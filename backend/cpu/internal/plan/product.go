@@ -27,9 +27,9 @@ type Product struct {
 	// multiplied, and, in pieces of b, also an a that is not packed where ReadsA. The passes
 	// put Dots in its place where columns of b are rows of memory (nil if the path has none), or
 	// what InPlace has for a b that lies in memory as dtype inB, rows being whole numbers of so
-	// many elements (nil if it has none).
+	// many elements, and groups of k having scales or not (nil if it has none).
 	Unpacked, Dots Reader
-	InPlace        func(inB tile.Dtype, whole int) Reader
+	InPlace        func(inB tile.Dtype, whole int, grouped bool) Reader
 	Path           any // the *gemm.MicroKernels of both, which Figures measure; nil where A and B have different ones
 
 	Blocking func(m, n, k int) (run, rows, cols int) // as block and rows divide them
@@ -68,6 +68,7 @@ type Factor struct {
 	Packed  bool
 	Far     bool // packed beyond L2, and what lies behind in memory is next
 	Off, LD int
+	Scales  ScalesOfGroups // of a b that is not packed
 }
 
 // Packing lays one operand out in panels of lanes rows of a, or columns of b.
