@@ -143,7 +143,7 @@ func (w *Worker) scalesOf(o *plan.Operand, lane0, k0 int) plan.ScalesOfGroups {
 		return plan.ScalesOfGroups{}
 	}
 	r, at := &w.Plan.Refs[o.Scales.Ref], &w.Places[o.Scales.Ref]
-	by := plan.ScalesOfGroups{Mem: w.Data[o.Scales.Ref], Dtype: r.Dtype, Lane: r.LD, Group: 1, First: k0 % o.Group, Size: o.Group}
+	by := plan.ScalesOfGroups{Mem: w.Data[o.Scales.Ref], Read: o.Scales.Read, Lane: r.LD, Group: 1, First: k0 % o.Group, Size: o.Group}
 	if o.IsB {
 		by.Lane, by.Group = 1, r.LD
 	}

@@ -174,13 +174,16 @@ func sameContraction(a *plan.Matrix, aRows bool, b *plan.Matrix, bRows bool) boo
 func operand(p *plan.Plan, s side, isB, columns bool, pk plan.Packing) int {
 	r, n, part := s.Matrix, p.Number(s.Ref), plan.GCD(s.from, s.size)
 	for i, o := range p.Operands {
-		if o.Ref == n && o.IsB == isB && o.Columns == columns && o.Packing.Format == pk.Format && o.Packing.Lanes == pk.Lanes && o.Part == part && o.Shown == s.shown && o.Scales == s.scales {
+		if o.Ref == n && o.IsB == isB && o.Columns == columns && o.Packing.Format == pk.Format && o.Packing.Lanes == pk.Lanes && o.Part == part && o.Shown == s.shown && o.Scales.Ref == s.scales.Ref && o.Scales.At == s.scales.At {
 			return i
 		}
 	}
 	o := &plan.Operand{Ref: n, IsB: isB, Columns: columns, Packing: pk, Factor: s.factor, Lanes: r.Rows, K: r.Cols, Part: part, Shown: s.shown, Scales: s.scales, Group: s.group}
 	if columns {
 		o.Lanes, o.K = r.Cols, r.Rows
+	}
+	if o.Scales.At != nil {
+		o.Scales.Read = wideningOf(p.Refs[o.Scales.Ref].Dtype, tile.Float32, p.Machine.Kernels.ISA)
 	}
 	o.Depth = chunkDepth(o)
 	o.Chunk = tile.Ceil(o.Lanes, pk.Lanes) * pk.Panel(o.Depth)

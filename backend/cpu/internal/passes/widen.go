@@ -28,11 +28,12 @@ func widened(p plan.Packing, from, to tile.Dtype, isa gemm.ISA) (plan.Packing, b
 func wideningOf(from, to tile.Dtype, isa gemm.ISA) *plan.Widening {
 	loops, arithmetic := widen.For(isa.Has(gemm.AVX2), isa.Has(gemm.AVX512)), rows.For(isa.Has(gemm.AVX2), isa.Has(gemm.AVX512))
 	narrow := map[tile.Dtype]func(dst []uint16, src []byte, off, ahead int){
-		tile.Int4:         loops.Int4,
-		tile.Int8:         loops.Int8,
-		tile.Float4E2M1FN: loops.Float4,
-		tile.Float8E4M3FN: loops.Float8E4M3,
-		tile.Float8E5M2:   loops.Float8E5M2,
+		tile.Int4:          loops.Int4,
+		tile.Int8:          loops.Int8,
+		tile.Float4E2M1FN:  loops.Float4,
+		tile.Float8E4M3FN:  loops.Float8E4M3,
+		tile.Float8E5M2:    loops.Float8E5M2,
+		tile.Float8E8M0FNU: loops.Float8E8M0,
 	}[from]
 	switch {
 	case from == tile.Float16 && to == tile.Float32:

@@ -55,8 +55,9 @@ type Groups struct {
 // GroupScales are those of the block of an operand: row by row of a, or below each other for columns
 // of b, the first group's at column or row At of the block of ref. There are none where At is nil.
 type GroupScales struct {
-	Ref int
-	At  tile.IndexExpr
+	Ref  int
+	At   tile.IndexExpr
+	Read *Widening // to float32; nil for what is
 }
 
 // Keep is where packed blocks of an operand stay.

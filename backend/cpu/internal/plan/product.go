@@ -95,7 +95,7 @@ type PackFunc func(dst []byte, apart int, src []byte, off, ld, lanes, k int, col
 // of lane i is number Off + i·Lane + (First+l)/Size·Group. There are none where Size is 0.
 type ScalesOfGroups struct {
 	Mem              []byte
-	Dtype            tile.Dtype
+	Read             *Widening // to float32; nil for what is
 	Off, Lane, Group int
 	First, Size      int // elements of the first group ahead of those packed, and in a group
 }
@@ -108,31 +108,19 @@ func (s ScalesOfGroups) From(lane int) ScalesOfGroups {
 
 // Row sets dst to the scales of one group, lane by lane.
 func (s ScalesOfGroups) Row(dst []float32, group int) {
-	off := s.Off + group*s.Group
-	switch table := floatsOf[s.Dtype]; {
-	case table != nil:
-		for i := range dst {
-			dst[i] = table[s.Mem[off+i*s.Lane]]
-		}
-	case s.Lane == 1:
+	off, together := s.Off+group*s.Group, s.Lane == 1
+	switch to := memory.BytesOf(dst); {
+	case s.Read != nil && together:
+		s.Read.Rows(to, s.Mem, off, 0, 1, len(dst), 0)
+	case s.Read != nil:
+		s.Read.Rows(to, s.Mem, off, s.Lane, len(dst), 1, 1)
+	case together:
 		copy(dst, memory.View[float32](s.Mem)[off:])
 	default:
-		from := memory.View[float32](s.Mem)
-		for i := range dst {
+		for i, from := 0, memory.View[float32](s.Mem); i < len(dst); i++ {
 			dst[i] = from[off+i*s.Lane]
 		}
 	}
-}
-
-// floatsOf are the numbers of all codes of the dtypes of eight bits that scales have.
-var floatsOf = map[tile.Dtype]*[256]float32{tile.Float8E4M3FN: valuesOf(tile.Float8E4M3FN), tile.Float8E8M0FNU: valuesOf(tile.Float8E8M0FNU)}
-
-func valuesOf(d tile.Dtype) *[256]float32 {
-	table := new([256]float32)
-	for c := range table {
-		table[c] = float32(d.Value(byte(c)))
-	}
-	return table
 }
 
 // Multiplied is the dtype that micro-kernels multiply in d's place, which holds

@@ -33,6 +33,12 @@ func float8E5M2AVX2(dst *uint16, src *byte, n, ahead int)
 func float8E5M2AVX512(dst *uint16, src *byte, n, ahead int)
 
 //go:noescape
+func float8E8M0AVX2(dst *uint16, src *byte, n, ahead int)
+
+//go:noescape
+func float8E8M0AVX512(dst *uint16, src *byte, n, ahead int)
+
+//go:noescape
 func int4AVX2(dst *uint16, src *byte, n, ahead int)
 
 //go:noescape

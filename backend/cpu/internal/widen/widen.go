@@ -34,6 +34,7 @@ type Loops struct {
 	Int8       func(dst []uint16, src []byte, off, ahead int)
 	Float8E4M3 func(dst []uint16, src []byte, off, ahead int) // e4m3fn: no infinity, one NaN
 	Float8E5M2 func(dst []uint16, src []byte, off, ahead int)
+	Float8E8M0 func(dst []uint16, src []byte, off, ahead int) // e8m0fnu: 2^-127 is denormal
 }
 
 // Generic is the loops in Go.
@@ -50,6 +51,12 @@ var Generic = Loops{
 	Int8:       codes(func(c byte) uint16 { return integer(int(int8(c))) }),
 	Float8E4M3: codes(func(c byte) uint16 { return float8(c, 3, 7, 0x7f) }),
 	Float8E5M2: codes(func(c byte) uint16 { return float8(c, 2, 15, 0x7c) }),
+	Float8E8M0: codes(func(c byte) uint16 {
+		if c == 0 || c == 0xff {
+			return uint16(c)<<7 | 0x40
+		}
+		return uint16(c) << 7
+	}),
 }
 
 // integer is v as a bfloat16.

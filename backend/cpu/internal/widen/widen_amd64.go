@@ -17,6 +17,7 @@ func For(avx2, avx512 bool) Loops {
 			Int8:         fromBytes(int8AVX512, Generic.Int8),
 			Float8E4M3:   fromBytes(float8E4M3AVX512, Generic.Float8E4M3),
 			Float8E5M2:   fromBytes(float8E5M2AVX512, Generic.Float8E5M2),
+			Float8E8M0:   fromBytes(float8E8M0AVX512, Generic.Float8E8M0),
 		}
 	case avx2:
 		return Loops{
@@ -28,6 +29,7 @@ func For(avx2, avx512 bool) Loops {
 			Int8:         fromBytes(int8AVX2, Generic.Int8),
 			Float8E4M3:   fromBytes(float8E4M3AVX2, Generic.Float8E4M3),
 			Float8E5M2:   fromBytes(float8E5M2AVX2, Generic.Float8E5M2),
+			Float8E8M0:   fromBytes(float8E8M0AVX2, Generic.Float8E8M0),
 		}
 	}
 	return Generic

@@ -29,7 +29,7 @@ func TestGeneric(t *testing.T) {
 		loop  func(dst []uint16, src []byte, off, ahead int)
 	}{
 		{tile.Float4E2M1FN, Generic.Float4}, {tile.Int4, Generic.Int4}, {tile.Int8, Generic.Int8},
-		{tile.Float8E4M3FN, Generic.Float8E4M3}, {tile.Float8E5M2, Generic.Float8E5M2},
+		{tile.Float8E4M3FN, Generic.Float8E4M3}, {tile.Float8E5M2, Generic.Float8E5M2}, {tile.Float8E8M0FNU, Generic.Float8E8M0},
 	} {
 		got := make([]uint16, 256*8/c.dtype.Bits())
 		c.loop(got, src, 0, 0)
@@ -87,6 +87,7 @@ func FuzzLoops(f *testing.F) {
 			same(t, isa.name+" float4", isa.Float4, Generic.Float4, half, from, count, int(ahead))
 			same(t, isa.name+" int8", isa.Int8, Generic.Int8, src, from, count, int(ahead))
 			same(t, isa.name+" e4m3fn", isa.Float8E4M3, Generic.Float8E4M3, src, from, count, int(ahead))
+			same(t, isa.name+" e8m0fnu", isa.Float8E8M0, Generic.Float8E8M0, src, from, count, int(ahead))
 			same(t, isa.name+" e5m2", isa.Float8E5M2, Generic.Float8E5M2, src, from, count, int(ahead))
 		}
 	})
