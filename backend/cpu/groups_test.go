@@ -42,6 +42,11 @@ func TestGroups(t *testing.T) {
 				}
 				m, n := size[0], size[1]
 				p := problem.MakeMatmul(problem.Sizes{m, k, n, size[2]}, asked)
+				taken := c.taken
+				if c.operands == "bfloat16xint4:per_block32" { // of few rows alone
+					k := gemm.For(isa)
+					taken = k.PairsBFloat16 != nil && k.BFloat16 == k.PairsBFloat16 && n%2 == 0
+				}
 				scheme, err := p.Scheme()
 				if err != nil {
 					t.Fatal(err)
@@ -57,8 +62,8 @@ func TestGroups(t *testing.T) {
 						if err != nil {
 							t.Fatal(err)
 						}
-						if taken := strings.Contains(e.Print(nil, false), "is one product"); taken != (c.taken && blocks.K > scheme.Block) {
-							t.Errorf("blocks %s: one product is %v", blocks, taken)
+						if is := strings.Contains(e.Print(nil, false), "is one product"); is != (taken && blocks.K > scheme.Block) {
+							t.Errorf("blocks %s: one product is %v", blocks, is)
 						}
 						e.Close()
 					}

@@ -41,15 +41,16 @@ func grouped(p *plan.Plan, loop *tile.Stmt) *plan.Step {
 		}
 	}
 	d := &plan.Dot{Expr: &c, Groups: x.scales(uncast(c.Args[0]).Ref, uncast(c.Args[1]).Ref)}
-	if d.Groups == nil || !scalesFit(p, d) {
+	stmt := *last
+	stmt.Value = &c
+	s := &plan.Step{Matched: plan.Matched{Stmt: &stmt, Kind: plan.StepCompute, Dst: p.Number(stmt.Ref), Dots: []*plan.Dot{d}}}
+	if d.Groups == nil || !scalesFit(p, s, d) {
 		return nil
 	}
 	if x.column != nil {
 		p.Refs[p.Number(x.column)].Merged = true
 	}
-	stmt := *last
-	stmt.Value = &c
-	return &plan.Step{Matched: plan.Matched{Stmt: &stmt, Kind: plan.StepCompute, Dst: p.Number(stmt.Ref), Dots: []*plan.Dot{d}}}
+	return s
 }
 
 // A groupLoop is what a loop over groups was found to multiply by.
@@ -200,7 +201,7 @@ var significant = map[tile.Dtype]int{tile.Float8E8M0FNU: 0, tile.Float4E2M1FN: 2
 
 // scalesFit reports whether a micro-kernel multiplies by the scales of product d, or numbers by theirs can
 // be what is multiplied: exactly, or rounded to float32.
-func scalesFit(p *plan.Plan, d *plan.Dot) bool {
+func scalesFit(p *plan.Plan, s *plan.Step, d *plan.Dot) bool {
 	a, b := d.Expr.Args[0], d.Expr.Args[1]
 	inA, inB := uncast(a).Ref, uncast(b).Ref
 	switch {
@@ -213,5 +214,13 @@ func scalesFit(p *plan.Plan, d *plan.Dot) bool {
 		to = plan.Multiplied(to)
 		return s.At == nil || from != to && (to == tile.Float32 || to == tile.BFloat16 && significant[from]+significant[p.Refs[s.Ref].Dtype] <= significant[to])
 	}
-	return fits(inA.Dtype, a.Dtype, d.Groups.A) && fits(inB.Dtype, b.Dtype, d.Groups.B)
+	return fits(inA.Dtype, a.Dtype, d.Groups.A) && (fits(inB.Dtype, b.Dtype, d.Groups.B) || readsGroups(p, s, d))
+}
+
+// readsGroups reports whether so few rows of a meet the b of product d that a micro-kernel reads it in
+// place, and multiplies sums by scales instead of numbers.
+func readsGroups(p *plan.Plan, s *plan.Step, d *plan.Dot) bool {
+	a, errA := sideOf(p, d.Expr, 0, d.Expr.Args[0])
+	b, errB := sideOf(p, d.Expr, 1, d.Expr.Args[1])
+	return errA == nil && errB == nil && inPlace(p.Machine.Kernels, a, b, rowsMet(p, s, a.Matrix, b.Matrix, true), true) != nil
 }
