@@ -199,28 +199,24 @@ func unrepeated(e *tile.Expr) *tile.Expr {
 // significant is how many bits the magnitudes of a dtype's numbers have, beside a power of two.
 var significant = map[tile.Dtype]int{tile.Float8E8M0FNU: 0, tile.Float4E2M1FN: 2, tile.Int4: 3, tile.Int8: 7, tile.Float8E4M3FN: 4, tile.Float8E5M2: 3, tile.BFloat16: 8, tile.Float32: 24}
 
-// scalesFit reports whether a micro-kernel multiplies by the scales of product d, or numbers by theirs can
-// be what is multiplied: exactly, or rounded to float32.
-func scalesFit(p *plan.Plan, s *plan.Step, d *plan.Dot) bool {
-	a, b := d.Expr.Args[0], d.Expr.Args[1]
-	inA, inB := uncast(a).Ref, uncast(b).Ref
-	switch {
-	case slices.Contains(p.Machine.Layout.Packed, inB.Name):
-		return false
-	case groupsOf(p.Machine.Kernels, a.Dtype, b.Dtype, inA.Dtype, inB.Dtype, d.Groups.Size) != nil:
-		return true
-	}
-	fits := func(from, to tile.Dtype, s plan.GroupScales) bool {
-		to = plan.Multiplied(to)
-		return s.At == nil || from != to && (to == tile.Float32 || to == tile.BFloat16 && significant[from]+significant[p.Refs[s.Ref].Dtype] <= significant[to])
-	}
-	return fits(inA.Dtype, a.Dtype, d.Groups.A) && (fits(inB.Dtype, b.Dtype, d.Groups.B) || readsGroups(p, s, d))
-}
+// fewGroupRows is up to how many rows of a integers are better off group by group, reading b in place.
+const fewGroupRows = 2
 
-// readsGroups reports whether so few rows of a meet the b of product d that a micro-kernel reads it in
-// place, and multiplies sums by scales instead of numbers.
-func readsGroups(p *plan.Plan, s *plan.Step, d *plan.Dot) bool {
+// scalesFit reports whether a micro-kernel multiplies by the scales of product d of step s, or numbers by
+// theirs can be what is multiplied: exactly, or rounded to float32.
+func scalesFit(p *plan.Plan, s *plan.Step, d *plan.Dot) bool {
 	a, errA := sideOf(p, d.Expr, 0, d.Expr.Args[0])
 	b, errB := sideOf(p, d.Expr, 1, d.Expr.Args[1])
-	return errA == nil && errB == nil && inPlace(p.Machine.Kernels, a, b, rowsMet(p, s, a.Matrix, b.Matrix, true), true) != nil
+	if errA != nil || errB != nil || slices.Contains(p.Machine.Layout.Packed, b.Name) {
+		return false
+	}
+	rows := rowsMet(p, s, a.Matrix, b.Matrix, true)
+	if groupsOf(p.Machine.Kernels, a.factor, b.factor, a.Dtype, b.Dtype, d.Groups.Size) != nil {
+		return rows > fewGroupRows || a.factor.IsFloat()
+	}
+	fits := func(x side, by plan.GroupScales) bool {
+		to := plan.Multiplied(x.factor)
+		return by.At == nil || x.Dtype != to && (to == tile.Float32 || to == tile.BFloat16 && significant[x.Dtype]+significant[p.Refs[by.Ref].Dtype] <= significant[to])
+	}
+	return fits(a, d.Groups.A) && (fits(b, d.Groups.B) || inPlace(p.Machine.Kernels, a, b, rows, true) != nil)
 }

@@ -45,13 +45,9 @@ func wideningOf(from, to tile.Dtype, isa gemm.ISA) *plan.Widening {
 	case narrow == nil:
 		return nil
 	case to == tile.BFloat16:
-		return &plan.Widening{Size: 2, Rows: widenRows(from, narrow), Scale: scaleRows(func(x []uint16, by, none []float32) {
-			arithmetic.AffineBFloat16(x, x, 0, 1, by, none, false)
-		})}
+		return &plan.Widening{Size: 2, Rows: widenRows(from, narrow), Scale: scaleRows(arithmetic.MulBFloat16)}
 	case to == tile.Float32:
-		return &plan.Widening{Size: 4, Rows: widenRows(from, twice(narrow, arithmetic.FromBFloat16)), Scale: scaleRows(func(x, by, _ []float32) {
-			arithmetic.Mul(x, x, by)
-		})}
+		return &plan.Widening{Size: 4, Rows: widenRows(from, twice(narrow, arithmetic.FromBFloat16)), Scale: scaleRows(func(x, by []float32) { arithmetic.Mul(x, x, by) })}
 	}
 	return nil
 }
@@ -72,16 +68,15 @@ func widenRows[T any](from tile.Dtype, loop func(dst []T, src []byte, off, ahead
 
 var scaleBuffers = sync.Pool{New: func() any { return new([]float32) }}
 
-// scaleRows is plan.Widening.Scale by what multiplies numbers by as many others; none are zeros.
-func scaleRows[T any](mul func(x []T, by, none []float32)) func(dst []byte, rows, n, to int, columns bool, by plan.ScalesOfGroups) {
+// scaleRows is plan.Widening.Scale by what multiplies numbers by as many others.
+func scaleRows[T any](mul func(x []T, by []float32)) func(dst []byte, rows, n, to int, columns bool, by plan.ScalesOfGroups) {
 	return func(dst []byte, rows, n, to int, columns bool, by plan.ScalesOfGroups) {
 		hold := scaleBuffers.Get().(*[]float32)
 		defer scaleBuffers.Put(hold)
-		if len(*hold) < 3*n {
-			*hold = make([]float32, 3*n)
+		if len(*hold) < 2*n {
+			*hold = make([]float32, 2*n)
 		}
-		of, one, none := (*hold)[:n], (*hold)[n:2*n], (*hold)[2*n:3*n]
-		clear(none)
+		of, one := (*hold)[:n], (*hold)[n:2*n]
 		d := memory.View[T](dst)
 		for i := range rows {
 			switch at := by.First + i; {
@@ -98,7 +93,7 @@ func scaleRows[T any](mul func(x []T, by, none []float32)) func(dst []byte, rows
 			case i == 0 || at%by.Size == 0:
 				by.Row(of, at/by.Size)
 			}
-			mul(d[i*to:][:n], of, none)
+			mul(d[i*to:][:n], of)
 		}
 	}
 }
