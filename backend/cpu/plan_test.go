@@ -41,11 +41,11 @@ func trace(p *plan.Plan) (map[*plan.Operand]*packs, map[*plan.Dot]*calls) {
 	for _, o := range p.Operands {
 		s, pack := &packs{}, o.Packing.Pack
 		packed[o] = s
-		o.Packing.Pack = func(dst []byte, apart int, src []byte, off, ld, lanes, k int, columns bool) {
+		o.Packing.Pack = func(dst []byte, apart int, src []byte, off, ld, lanes, k int, columns bool, by plan.ScalesOfGroups) {
 			mu.Lock()
 			s.calls, s.lanes, s.depth, s.elements = s.calls+1, max(s.lanes, lanes), max(s.depth, k), s.elements+lanes*k
 			mu.Unlock()
-			pack(dst, apart, src, off, ld, lanes, k, columns)
+			pack(dst, apart, src, off, ld, lanes, k, columns, by)
 		}
 	}
 	plan.AllSteps(p.Steps, func(st *plan.Step) {

@@ -11,6 +11,7 @@
 //	parts.go      sums in parts, for tiles that have few
 //	edge.go       the micro-kernel for few columns, along the rows of a
 //	direct.go     the micro-kernel on a b that is not packed: it goes down its rows
+//	groups.go     the micro-kernel of groups of k that have scales
 //	stream.go     one row of a by eight rows of b, which are read from end to end
 //	dots.go       few rows of a by rows of b, each along memory
 //	bias.go       the column sums that unsigned products need
@@ -29,6 +30,7 @@
 //	inplace.go         the micro-kernel
 //	inplace_widen.go   how it widens elements in registers
 //	inplace_bytes.go   one that multiplies bytes instead
+//	inplace_nibbles.go one of four bits whose rows share scales
 //	inplace_panels.go  packing of what is widened
 //
 // Of tiles:

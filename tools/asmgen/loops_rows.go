@@ -27,7 +27,7 @@ func rowsAVX2() []func(*Asm) {
 			avx2.floats(a, 2, "DI", 0)
 			a.times(2, "VADDPS", avx2.in("SI"), avx2.from(0), avx2.from(0))
 		}),
-		affine(avx2, false), affine(avx2, true),
+		mulBFloat16(avx2), affine(avx2, false), affine(avx2, true),
 		products(avx2, false), products(avx2, true),
 	}
 }
@@ -63,7 +63,7 @@ func rowsAVX512() []func(*Asm) {
 			})
 			a.Return()
 		},
-		affine(avx512, false), affine(avx512, true),
+		mulBFloat16(avx512), affine(avx512, false), affine(avx512, true),
 		products(avx512, false), products(avx512, true),
 	}
 }
@@ -274,6 +274,33 @@ func overRows(name, signature string, bytesOut, bytes int, body func(a *Asm)) fu
 		}, func() {
 			a.do(`ADDQ R10, R8
 				ADDQ R11, R9`)
+		})
+		a.Return()
+	}
+}
+
+// mulBFloat16 multiplies bfloat16 by float32 where products are bfloat16 again: their upper halves.
+func mulBFloat16(v Vector) func(*Asm) {
+	return func(a *Asm) {
+		a.Func("mulBFloat16"+v.Suffix, "(dst *uint16, by *float32, n int)", "DI", "SI", "CX")
+		if v.Masks {
+			a.Op("VMOVDQU64", constantAt("highs", 0), "Z9")
+		}
+		a.over(2*v.Lanes, "CX", func() {
+			v.floats(a, 2, "DI", 0)
+			a.times(2, "VMULPS", v.in("SI"), v.from(0), v.from(0))
+			if v.Masks {
+				a.do(`VPERMT2W Z1, Z9, Z0
+					VMOVDQU64 Z0, (DI)`)
+			} else {
+				a.do(`VPSRLD $16, Y0, Y0
+					VPSRLD $16, Y1, Y1
+					VPACKUSDW Y1, Y0, Y0
+					VPERMQ $0xd8, Y0, Y0
+					VMOVDQU Y0, (DI)`)
+			}
+			a.advance(2*v.bytes(), "SI")
+			a.advance(v.bytes(), "DI")
 		})
 		a.Return()
 	}

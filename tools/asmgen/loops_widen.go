@@ -33,6 +33,16 @@ func widenAVX2() []func(*Asm) {
 			a.do(`VMOVDQU Y0, (DI)
 				VMOVDQU Y2, 32(DI)`)
 		}),
+		widening(avx2, "float4ToInt8", "int8", 32, 64, func(a *Asm) {
+			a.broadcast("VPBROADCASTD", "nibble", 0, "Y15")
+			a.broadcast("VBROADCASTI128", "twice4", 0, "Y14")
+		}, func(a *Asm) {
+			nibbles(a)
+			a.do(`VPSHUFB Y0, Y14, Y0
+				VPSHUFB Y2, Y14, Y2
+				VMOVDQU Y0, (DI)
+				VMOVDQU Y2, 32(DI)`)
+		}),
 		halvesAVX2("int4", ""), halvesAVX2("float4", "4"),
 		widening(avx2, "float16", "float32", 128, 256, func(*Asm) {}, func(a *Asm) {
 			for i := range 8 {
@@ -55,6 +65,18 @@ func widenAVX2() []func(*Asm) {
 			}
 		}),
 		codesE4M3.widen(avx2), codesE5M2.widen(avx2),
+		widening(avx2, "float8E8M0", "uint16", 64, 128, powers(avx2), func(a *Asm) {
+			for i := range 4 {
+				a.Op("VPMOVZXBW", at("SI", 16*i), "Y0")
+				a.do(`VPCMPEQW Y0, Y15, Y1
+					VPCMPEQW Y0, Y13, Y2
+					VPOR Y1, Y2, Y1
+					VPAND Y14, Y1, Y1
+					VPSLLW $7, Y0, Y0
+					VPOR Y1, Y0, Y0`)
+				a.Op("VMOVDQU", "Y0", at("DI", 32*i))
+			}
+		}),
 	}
 }
 
@@ -72,6 +94,17 @@ func widenAVX512() []func(*Asm) {
 				VPANDD Z15, Z0, Z0
 				VPXORD Z14, Z0, Z0
 				VPSUBB Z14, Z0, Z0
+				VMOVDQU32 Z0, (DI)`)
+		}),
+		widening(avx512, "float4ToInt8", "int8", 32, 64, func(a *Asm) {
+			a.broadcast("VPBROADCASTD", "nibble", 0, "Z15")
+			a.broadcast("VBROADCASTI32X4", "twice4", 0, "Z14")
+		}, func(a *Asm) {
+			a.do(`VPMOVZXBW (SI), Z0
+				VPSLLW $4, Z0, Z1
+				VPORD Z1, Z0, Z0
+				VPANDD Z15, Z0, Z0
+				VPSHUFB Z0, Z14, Z0
 				VMOVDQU32 Z0, (DI)`)
 		}),
 		halvesAVX512("int4", ""), halvesAVX512("float4", "4"),
@@ -92,6 +125,27 @@ func widenAVX512() []func(*Asm) {
 				VMOVDQU32 Z2, 64(DI)`)
 		}),
 		codesE4M3.widen(avx512), codesE5M2.widen(avx512),
+		widening(avx512, "float8E8M0", "uint16", 64, 128, powers(avx512), func(a *Asm) {
+			for i := range 2 {
+				a.Op("VPMOVZXBW", at("SI", 32*i), "Z0")
+				a.do(`VPCMPEQW Z0, Z15, K1
+					VPCMPEQW Z0, Z13, K2
+					VPSLLW $7, Z0, Z0
+					VPADDW Z14, Z0, K1, Z0
+					VPADDW Z14, Z0, K2, Z0`)
+				a.Op("VMOVDQU64", "Z0", at("DI", 64*i))
+			}
+		}),
+	}
+}
+
+// powers has the codes of NaN and of 2^-127 at hand, and the bit that these have as bfloat16, beside the
+// exponent that all codes are.
+func powers(v Vector) func(a *Asm) {
+	return func(a *Asm) {
+		a.broadcast("VPBROADCASTD", "powers", 0, v.reg(15))
+		a.broadcast("VPBROADCASTD", "powers", 1, v.reg(14))
+		v.zero(a, v.reg(13))
 	}
 }
 
@@ -138,6 +192,8 @@ var wordsOfInt4 = constants(constant{"nibble", []uint32{0x0f0f0f0f}}, constant{"
 	constant{"low", []uint32{0x40008000, 0xe0c0a080, 0xa0c0e000, 0x80004080}},
 	constant{"high", []uint32{0x40403f00, 0x40404040, 0xc0c0c0c1, 0xbfc0c0c0}},
 	constant{"words", []uint32{0x3f800000, 0x40404000, 0x40a04080, 0x40e040c0, 0xc0e0c100, 0xc0a0c0c0, 0xc040c080, 0xbf80c000}},
+	constant{"powers", []uint32{0x00ff00ff, 0x00400040}},
+	constant{"twice4", []uint32{0x03020100, 0x0c080604, 0xfdfeff00, 0xf4f8fafc}}, // twice its numbers
 	constant{"low4", []uint32{0xc0800000, 0xc0804000, 0xc0800000, 0xc0804000}},
 	constant{"high4", []uint32{0x3f3f3f00, 0x40404040, 0xbfbfbf80, 0xc0c0c0c0}},
 	constant{"words4", []uint32{0x3f000000, 0x3fc03f80, 0x40404000, 0x40c04080, 0xbf008000, 0xbfc0bf80, 0xc040c000, 0xc0c0c080}})

@@ -236,11 +236,15 @@ func (t Tile) prefetchB(a *Asm, steps int) {
 // to the sums, those of a row of a after another.
 func (t Tile) multiplyRows(a *Asm, s int, b, sums []string, temp func() string) {
 	for r := range len(sums) / len(b) {
-		word := temp()
-		a.Op(t.Broadcast, t.wordOfA(s, r), word)
-		for v := range b {
-			t.multiplyAdd(a, word, b[v], sums[r*len(b)+v], temp)
-		}
+		t.multiplyRow(a, s, r, b, sums[r*len(b):], temp)
+	}
+}
+
+func (t Tile) multiplyRow(a *Asm, s, r int, b, sums []string, temp func() string) {
+	word := temp()
+	a.Op(t.Broadcast, t.wordOfA(s, r), word)
+	for v := range b {
+		t.multiplyAdd(a, word, b[v], sums[v], temp)
 	}
 }
 

@@ -59,6 +59,7 @@ type Product struct {
 	Name      string // of routine names
 	Broadcast string // a word of a to all lanes
 	Add       string // sums to sums
+	offset    bool   // b is offset, so that sums start from a bias
 	// multiplyAdd adds the products of the words in a and b to acc; temp
 	// gives a register that holds nothing any more.
 	multiplyAdd func(a *Asm, wordsA, wordsB, acc string, temp func() string)
@@ -83,8 +84,8 @@ var (
 	// Two bfloat16 a word, summed as float32.
 	bfloat16s = Product{Name: "BFloat16", Broadcast: "VBROADCASTSS", Add: "VADDPS", multiplyAdd: encoded("VDPBF16PS")}
 	// Four bytes a word, those of a signed, those of b unsigned.
-	quads    = Product{Name: "Quads", Broadcast: "VPBROADCASTD", Add: "VPADDD", multiplyAdd: swapped(fused("VPDPBUSD"))}
-	quadsVEX = Product{Name: "Quads", Broadcast: "VPBROADCASTD", Add: "VPADDD", multiplyAdd: swapped(encoded("VPDPBUSD.VEX"))}
+	quads    = Product{Name: "Quads", Broadcast: "VPBROADCASTD", Add: "VPADDD", offset: true, multiplyAdd: swapped(fused("VPDPBUSD"))}
+	quadsVEX = Product{Name: "Quads", Broadcast: "VPBROADCASTD", Add: "VPADDD", offset: true, multiplyAdd: swapped(encoded("VPDPBUSD.VEX"))}
 	// Two int16 a word, in one instruction or in two.
 	pairsFused = Product{Name: "PairsVNNI", Broadcast: "VPBROADCASTD", Add: "VPADDD", multiplyAdd: fused("VPDPWSSD")}
 	pairsVEX   = Product{Name: "PairsVNNI", Broadcast: "VPBROADCASTD", Add: "VPADDD", multiplyAdd: encoded("VPDPWSSD.VEX")}

@@ -133,7 +133,22 @@ func (w *Worker) pack(o *plan.Operand, dst []byte, chunk, lane0, lanes, k0, k in
 // in panels that lie apart bytes apart.
 func (w *Worker) packPart(o *plan.Operand, dst []byte, apart, lane0, lanes, k0, k int) {
 	at, ld := &w.Places[o.Ref], w.Plan.Refs[o.Ref].LD
-	o.Packing.Pack(dst, apart, w.Data[o.Ref], element(o, at, ld, lane0, k0), ld, lanes, k, o.Columns)
+	o.Packing.Pack(dst, apart, w.Data[o.Ref], element(o, at, ld, lane0, k0), ld, lanes, k, o.Columns, w.scalesOf(o, lane0, k0))
+}
+
+// scalesOf are those of elements of the current block of an operand, from a lane and an element of
+// k on.
+func (w *Worker) scalesOf(o *plan.Operand, lane0, k0 int) plan.ScalesOfGroups {
+	if o.Scales.At == nil {
+		return plan.ScalesOfGroups{}
+	}
+	r, at := &w.Plan.Refs[o.Scales.Ref], &w.Places[o.Scales.Ref]
+	by := plan.ScalesOfGroups{Mem: w.Data[o.Scales.Ref], Read: o.Scales.Read, Lane: r.LD, Group: 1, First: k0 % o.Group, Size: o.Group}
+	if o.IsB {
+		by.Lane, by.Group = 1, r.LD
+	}
+	by.Off = at.Off + lane0*by.Lane + (tile.Eval(o.Scales.At, &w.Frame)+k0/o.Group)*by.Group
+	return by
 }
 
 // element is where in the array element k of a lane of the block at lies.
@@ -201,7 +216,7 @@ func (w *Worker) multiply(d *plan.Dot, c []byte, off, ldc, row, rows, col, cols 
 		if whole {
 			d.Product.Whole(x, d.Scales.Narrow, scalingOf(d.Scales, w, row, m, col, n))
 		} else {
-			w.call(d, x)
+			w.call(d, x, col, k0)
 		}
 		x.Accumulate = !whole
 	}
@@ -210,13 +225,13 @@ func (w *Worker) multiply(d *plan.Dot, c []byte, off, ldc, row, rows, col, cols 
 	}
 }
 
-// call multiplies into sums.
-func (w *Worker) call(d *plan.Dot, x plan.Call) {
+// call multiplies into sums, by elements of b from a column and an element of k on.
+func (w *Worker) call(d *plan.Dot, x plan.Call, col, k0 int) {
 	switch {
 	case x.B.Packed:
 		d.Product.Multiply(x)
 	case w.Plan.Operands[d.B].Widened():
-		w.multiplyWidened(d, x)
+		w.multiplyWidened(d, x, col, k0+x.K0)
 	default:
 		d.Product.Unpacked.Multiply(x)
 	}
@@ -241,10 +256,10 @@ func (w *Worker) multiplyEnds(d *plan.Dot, x *plan.Call, row, col, first, last, 
 		y.A = w.factor(d.A, row, x.M, at, y.K)
 		y.B = plan.Factor{Mem: w.unit, LD: r.LD}
 		if o.Keep != plan.KeepUnpacked {
-			o.Packing.Pack(w.unitPacked, o.Packing.Panel(y.K), w.unit, 0, r.LD, x.N, y.K, o.Columns)
+			o.Packing.Pack(w.unitPacked, o.Packing.Panel(y.K), w.unit, 0, r.LD, x.N, y.K, o.Columns, plan.ScalesOfGroups{})
 			y.B = plan.Factor{Mem: w.unitPacked, Packed: true}
 		}
-		w.call(d, y)
+		w.call(d, y, col, at)
 		x.Accumulate = true
 	}
 	if at := first / unit * unit; first < last && at < first {
@@ -264,7 +279,7 @@ func (w *Worker) factor(i, lane, lanes, k0, depth int) plan.Factor {
 	o := w.Plan.Operands[i]
 	if o.Keep == plan.KeepUnpacked {
 		ld := w.Plan.Refs[o.Ref].LD
-		return plan.Factor{Mem: w.Data[o.Ref], Off: element(o, &w.Places[o.Ref], ld, lane, k0), LD: ld}
+		return plan.Factor{Mem: w.Data[o.Ref], Off: element(o, &w.Places[o.Ref], ld, lane, k0), LD: ld, Scales: w.scalesOf(o, lane, k0)}
 	}
 	cache := w.caches[i]
 	return plan.Factor{Mem: w.piece(i, lane, lanes, k0, depth), Packed: true, Far: cache != nil && cache.far}
@@ -301,14 +316,18 @@ func (w *Worker) piece(i, lane, lanes, k0, depth int) []byte {
 	return mem
 }
 
-// multiplyWidened is Unpacked.Multiply of a b that is widened piece by piece.
-func (w *Worker) multiplyWidened(d *plan.Dot, x plan.Call) {
+// multiplyWidened is Unpacked.Multiply of a b that is widened piece by piece, from a column and an
+// element of k on.
+func (w *Worker) multiplyWidened(d *plan.Dot, x plan.Call, col, k0 int) {
 	o := w.Plan.Operands[d.B]
 	from, n := x.B, x.N
 	x.B = plan.Factor{Mem: o.Mem.Of(w.Mem), LD: o.WideStride()}
 	for j := 0; j < n; j += o.Piece {
 		x.N = min(o.Piece, n-j)
 		o.Packing.Widening.Rows(x.B.Mem, from.Mem, from.Off+j, from.LD, x.K, x.N, x.B.LD)
+		if by := w.scalesOf(o, col+j, k0); by.Size > 0 {
+			o.Packing.Widening.Scale(x.B.Mem, x.K, x.N, x.B.LD, true, by)
+		}
 		d.Product.Unpacked.Multiply(x)
 		x.Off += x.N
 	}

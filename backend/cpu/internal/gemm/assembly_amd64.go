@@ -89,6 +89,12 @@ func edgeFloat32AVX512(c *float32, ldc int, next uintptr, rows, cols int, a *uin
 func edgePairsAVX2(c *int32, ldc int, next uintptr, rows, cols int, a *uint32, panel, steps int, b *uint32, accumulate bool)
 
 //go:noescape
+func groupsPairsAVX2(c *float32, ldc, groups int, a, b *uint32, next uintptr, rows, turns int, accumulate bool)
+
+//go:noescape
+func groupsQuadsAVX512(c *float32, ldc, groups int, a, b *uint32, next uintptr, rows, turns int, accumulate bool)
+
+//go:noescape
 func inPlaceBytesInt4AVX2(c *int32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, accumulate bool) (done int)
 
 //go:noescape
@@ -102,6 +108,9 @@ func inPlaceInt4AVX2(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ld
 
 //go:noescape
 func inPlaceInt8AVX2(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, accumulate bool) (done int)
+
+//go:noescape
+func inPlaceNibblesAVX512(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, scales *float32, table *uint16, accumulate bool)
 
 //go:noescape
 func inPlaceQuickFloat8E4M3AVX2(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, accumulate bool) (done int)

@@ -23,6 +23,18 @@ type InPlace[C Sum] struct {
 	tile   inPlace[C] // nil if quick is for all words and rows
 	quick  quick[C]
 	pieces inPlacePieces[C]
+
+	// grouped, which BlockGroups calls, is tile for rows of b that share scales: those of a tile's columns,
+	// by which it multiplies sums before it stores or adds them.
+	grouped func(c *C, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, scales *float32, accumulate bool)
+	height  int // rows of a that it takes at once
+}
+
+// GroupsOfB are elements of k that share scales: First of the first group are ahead of those that are
+// multiplied. Row sets its argument to the scales of a group.
+type GroupsOfB struct {
+	First, Size int
+	Row         func(to []float32, group int)
 }
 
 // inPlaceTiles is how many columns tiles have for up to so many rows of a.
@@ -84,6 +96,11 @@ const mostInPlaceCols = 64
 // Any number of rows is right; it pays up to Pays. work is as many bytes as Work, on
 // a cache line; nil for memory of its own.
 func (p *InPlace[C]) Block(c []C, ldc, m, n, k int, a, b []byte, off, ldb int, accumulate bool, work []byte) {
+	p.BlockGroups(c, ldc, m, n, k, a, b, off, ldb, accumulate, work, GroupsOfB{})
+}
+
+// BlockGroups is Block of a b whose groups of elements of k have scales.
+func (p *InPlace[C]) BlockGroups(c []C, ldc, m, n, k int, a, b []byte, off, ldb int, accumulate bool, work []byte, by GroupsOfB) {
 	if m < 0 || n < 0 || k < 0 || off%p.Whole != 0 || k > 1 && ldb%p.Whole != 0 {
 		panic(fmt.Sprintf("gemm: in place %d×%d, k %d, of %s from %d on, rows %d apart", m, n, k, p.Name, off, ldb))
 	}
@@ -95,8 +112,15 @@ func (p *InPlace[C]) Block(c []C, ldc, m, n, k int, a, b []byte, off, ldb int, a
 	b = first(b, bytes(off+(k-1)*ldb+n))[bytes(off):]
 	panel := p.mr * ceil(k, p.ku)
 	x := inPlaceRun[C]{InPlace: p, c: c, ldc: ldc, m: m, n: n, k: k, a: words(a, ceil(m, p.mr)*panel*wordBytes), panel: panel, b: b, row: bytes(ldb),
-		accumulate: accumulate, work: inPlaceWorks.Get().(*inPlaceWork)}
+		accumulate: accumulate, work: inPlaceWorks.Get().(*inPlaceWork), by: by, height: p.mr}
 	defer inPlaceWorks.Put(x.work)
+	if by.Size > 0 {
+		x.height = p.height
+		if more := n + mostInPlaceCols; cap(x.work.scales) < more {
+			x.work.scales = make([]float32, more)
+		}
+		x.scales = x.work.scales[:n+mostInPlaceCols]
+	}
 	done := 0
 	if p.Read(m, 0) == ReadPieces {
 		done = x.inPieces(work)
@@ -148,17 +172,26 @@ type inPlaceRun[C Sum] struct {
 	row          int // bytes from row to row of b
 	accumulate   bool
 	work         *inPlaceWork
+	by           GroupsOfB
+	scales       []float32 // of the current group; nil for none
+	height       int       // rows of a that tiles take at once
 }
 
 // tilesFrom multiplies columns from j on.
 func (x *inPlaceRun[C]) tilesFrom(j int) {
 	for l := 0; l < x.k && j < x.n; {
 		deep := min(x.steps*x.ku, x.k-l)
+		if at := x.by.First + l; x.by.Size > 0 {
+			deep = min(deep, x.by.Size-at%x.by.Size)
+			if l == 0 || at%x.by.Size == 0 {
+				x.by.Row(x.scales[:x.n], at/x.by.Size)
+			}
+		}
 		if whole := deep / x.ku * x.ku; whole > 0 {
 			deep = whole // the last rows may be no step
 		}
-		for i := 0; i < x.m; i += x.mr {
-			x.strip(x.c[i*x.ldc:], j, min(x.mr, x.m-i), deep, x.a[i/x.mr*x.panel+l/x.ku*x.mr:], x.b[l*x.row:], x.accumulate || l > 0)
+		for i := 0; i < x.m; i += x.height {
+			x.strip(x.c[i*x.ldc:], j, min(x.height, x.m-i), deep, x.a[i/x.mr*x.panel+l/x.ku*x.mr+i%x.mr:], x.b[l*x.row:], x.accumulate || l > 0)
 		}
 		l += deep
 	}
@@ -168,7 +201,7 @@ func (x *inPlaceRun[C]) tilesFrom(j int) {
 func (x *inPlaceRun[C]) strip(c []C, j, rows, deep int, a []uint32, b []byte, accumulate bool) {
 	width, steps := x.Cols(rows), ceil(deep, x.ku)
 	if tiles := (x.n - j) / width; tiles > 0 && deep%x.ku == 0 {
-		x.along(c[j:], x.ldc, rows, steps, a, b[j*x.bits/8:], x.row, inPlaceAhead, tiles, accumulate)
+		x.along(c[j:], x.ldc, rows, steps, a, b[j*x.bits/8:], x.row, inPlaceAhead, tiles, j, accumulate)
 		j += tiles * width
 	}
 	if j < x.n {
@@ -176,8 +209,12 @@ func (x *inPlaceRun[C]) strip(c []C, j, rows, deep int, a []uint32, b []byte, ac
 	}
 }
 
-// along multiplies by some tiles of b.
-func (x *inPlaceRun[C]) along(c []C, ldc, rows, steps int, a []uint32, b []byte, ldb, ahead, tiles int, accumulate bool) {
+// along multiplies by some tiles of b, from column j on.
+func (x *inPlaceRun[C]) along(c []C, ldc, rows, steps int, a []uint32, b []byte, ldb, ahead, tiles, j int, accumulate bool) {
+	if x.scales != nil {
+		x.grouped(&c[0], ldc, steps, &a[0], unsafe.Pointer(&b[0]), ldb, ahead, rows, tiles, &x.scales[j], accumulate)
+		return
+	}
 	run := func(tile inPlace[C], a []uint32, first, tiles int) int {
 		j := first * x.Cols(rows)
 		return tile(&c[j], ldc, steps, &a[0], unsafe.Pointer(&b[j*x.bits/8]), ldb, ahead, rows, tiles, accumulate)
@@ -212,7 +249,7 @@ func (x *inPlaceRun[C]) edge(c []C, j, rows, steps int, a []uint32, b []byte, de
 			}
 			clear(to[copied:])
 		}
-		x.along(sums, mostInPlaceCols, rows, steps, a, e.b[:], row, 0, 1, false)
+		x.along(sums, mostInPlaceCols, rows, steps, a, e.b[:], row, 0, 1, j, false)
 		storeSums(c[j:], x.ldc, sums, mostInPlaceCols, rows, cols, accumulate)
 	}
 }
@@ -222,6 +259,8 @@ type inPlaceWork struct {
 	a [8 * (inPlaceSteps + 1)]uint32
 	c [8 * mostInPlaceCols]uint32
 	b [2 * inPlaceSteps * mostInPlaceCols]byte
+
+	scales []float32
 }
 
 var inPlaceWorks = sync.Pool{New: func() any { return new(inPlaceWork) }}

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"matladder/backend/cpu/internal/probe"
+	"matladder/internal/bfloat16"
 )
 
 // inPlaceAVX2 adds what multiplies by a b of other elements where it lies.
@@ -62,3 +63,22 @@ var denormalsAreFast = sync.OnceValue(func() bool {
 	}
 	return best(&denormal[0]) < 3*best(&normal[0])
 })
+
+// inGroupsAVX512 adds what multiplies pairs of bfloat16 by a b of four bits whose groups have scales.
+func (k *Kernels) inGroupsAVX512() {
+	k.PairsBFloat16.InGroups = map[string]*InPlace[float32]{}
+	for name, numbers := range map[string][16]float32{
+		"int4":          {0, 1, 2, 3, 4, 5, 6, 7, -8, -7, -6, -5, -4, -3, -2, -1},
+		"float4_e2m1fn": {0, 0.5, 1, 1.5, 2, 3, 4, 6, float32(math.Copysign(0, -1)), -0.5, -1, -1.5, -2, -3, -4, -6},
+	} {
+		var table [32]uint16 // twice, as five bits are looked up
+		for c := range table {
+			table[c] = bfloat16.Round(numbers[c%16])
+		}
+		k.PairsBFloat16.InGroups[name] = &InPlace[float32]{Name: name, Pays: 96, Whole: 2, bits: 4, ku: 2, mr: k.PairsBFloat16.MR, steps: inPlaceSteps,
+			tiles: []inPlaceTiles{{6, 64}}, height: 6,
+			grouped: func(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, scales *float32, accumulate bool) {
+				inPlaceNibblesAVX512(c, ldc, steps, a, b, ldb, ahead, rows, tiles, scales, &table[0], accumulate)
+			}}
+	}
+}

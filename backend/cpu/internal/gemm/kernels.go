@@ -39,6 +39,8 @@ type Kernels struct {
 	WideInt8  *MicroKernels[int8, int32]
 	WideUint8 *MicroKernels[uint8, int32]
 
+	groups *Groups // of no Size yet
+
 	Choices // other than the rules
 }
 
@@ -92,7 +94,8 @@ type MicroKernels[S Source, C Sum] struct {
 
 	// InPlace has what multiplies an a that this path packed by a b that is neither packed nor of type S,
 	// by the name of its elements.
-	InPlace map[string]*InPlace[C]
+	InPlace  map[string]*InPlace[C]
+	InGroups map[string]*InPlace[C] // the same where groups of k have scales
 
 	kernel   kernel[C]
 	direct   directKernel[C]

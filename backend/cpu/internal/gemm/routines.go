@@ -23,6 +23,13 @@ func (p *MicroKernels[S, C]) Routine(read ReadB) string {
 	if !ok || reflect.ValueOf(f).IsNil() {
 		return ""
 	}
+	return nameOf(f)
+}
+
+// Routine is the micro-kernel, as Routine of MicroKernels.
+func (p *Groups) Routine() string { return nameOf(p.tile) }
+
+func nameOf(f any) string {
 	full := runtime.FuncForPC(reflect.ValueOf(f).Pointer()).Name()
 	return full[strings.LastIndex(full, ".")+1:]
 }

@@ -31,6 +31,7 @@ func avx2Kernels(host probe.HostInfo) *Kernels {
 	k.WideBFloat16.stream = streamKernel[float32]{streamBFloat16AVX2, 3, asTheyAre(streamRows)}
 	k.WideInt8.stream = streamKernel[int32]{streamPairsAVX2, 3, asTheyAre(streamRows / 2)}
 	k.BFloat16, k.Int8 = k.WideBFloat16, k.WideInt8
+	k.groups = newGroups(host, i, formatPairs, groupsPairsAVX2, pack.WideInt8AVX2)
 	if cpu.X86.HasAVXVNNI {
 		i.kernel = kernel[int32]{tile: tileQuadsAVX2, thin: thinQuadsAVX2, column: columnQuadsAVX2, bias: panelBiasAVX2,
 			rows: rowsKernel[int32]{rowsQuadsAVX2, columnRowsQuadsAVX2, true, rowsBiasAVX2}}
@@ -66,9 +67,13 @@ func avx512Kernels(host probe.HostInfo) *Kernels {
 		k.PairsBFloat16.direct = directKernel[float32]{tile: directBFloat16AVX512, rows: mr, pays: 48, pieces: hostPieces(host, mr, nr, AllRows, AllRows)}
 		k.PairsBFloat16.stream = streamKernel[float32]{streamBFloat16AVX2, 2, wordsOfPairs}
 		k.PairsBFloat16.dots = dotsKernel[float32]{dotsBFloat16AVX512, 4, 16, 8}
+		k.inGroupsAVX512()
 		if pairsAreFaster() {
 			k.BFloat16 = k.PairsBFloat16
 		}
+	}
+	if narrow := For(AVX2); narrow != nil {
+		k.groups = narrow.groups
 	}
 	if cpu.X86.HasAVX512VNNI {
 		i.kernel = kernel[int32]{tile: tileQuadsAVX512, thin: thinQuadsAVX512, column: columnQuadsAVX512, bias: panelBiasAVX512,
@@ -76,6 +81,7 @@ func avx512Kernels(host probe.HostInfo) *Kernels {
 		k.Int8 = newPath(host, i, formatQuads, pack.Int8AVX512)
 		k.Int8.direct = directKernel[int32]{tile: directQuadsAVX512, rows: mr, pays: 24, pieces: hostPieces(host, mr, nr, AllRows, AllRows)}
 		k.Int8.stream = streamKernel[int32]{streamPairsAVX2, 2, pairsOfQuads}
+		k.groups = newGroups(host, i, formatQuads, groupsQuadsAVX512, pack.Int8AVX512)
 	}
 	return k
 }

@@ -1,6 +1,7 @@
 package passes
 
 import (
+	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/plan"
 	"matladder/tile"
 )
@@ -41,16 +42,20 @@ func layOutDot(p *plan.Plan, s *plan.Step, d *plan.Dot) error {
 		}
 	}
 	a, b := sides[0], sides[1]
+	if g := d.Groups; g != nil {
+		a.scales, b.scales, a.group, b.group = g.A, g.B, g.Size, g.Size
+	}
 	rows := rowsMet(p, s, a.Matrix, b.Matrix, !e.TransA)
+	if d.Groups != nil {
+		if d.Product = groupsOf(p.Machine.Kernels, a.factor, b.factor, a.Dtype, b.Dtype, d.Groups.Size); d.Product != nil {
+			return operands(p, d, a, b)
+		}
+	}
 	d.Options = options(p, e, a, b, rows)
 	kernels := kernelsFor(p, d.Options)
 	d.Product = productOf(kernels.Thin(), a.factor, b.factor, a.Dtype, b.Dtype)
-	if d.Product != nil && d.Product.B.Widening != nil {
-		stored := productOf(kernels.ForInPlace(), a.factor, b.factor, a.Dtype, b.Dtype)
-		if reader := stored.InPlace(b.Dtype, b.Matrix.InRow()); reader != nil && rows <= reader.Rows() {
-			d.Product, stored.Unpacked, stored.B.InPlace = stored, reader, true
-			stored.B.Format += "/in place"
-		}
+	if x := inPlace(kernels, a, b, rows, d.Groups != nil); x != nil {
+		d.Product = x
 	}
 	d.Thin = d.Product
 	switch {
@@ -80,9 +85,33 @@ func layOutDot(p *plan.Plan, s *plan.Step, d *plan.Dot) error {
 	if !sameContraction(a.Matrix, e.TransA, b.Matrix, !e.TransB) {
 		return p.Unsupported(e.Pos, "dot of %s and %s, whose blocks overhang differently where they are contracted", a.Name, b.Name)
 	}
+	return operands(p, d, a, b)
+}
+
+// inPlace is a product that widens b as it reads it where it lies, for so many rows of a that this pays;
+// nil if there is none.
+func inPlace(k *gemm.Kernels, a, b side, rows int, grouped bool) *plan.Product {
+	if k = k.Thin(); !grouped {
+		k = k.ForInPlace()
+	}
+	x := productOf(k, a.factor, b.factor, a.Dtype, b.Dtype)
+	if x == nil || x.B.Widening == nil {
+		return nil
+	}
+	reader := x.InPlace(b.Dtype, b.Matrix.InRow(), grouped)
+	if reader == nil || rows > reader.Rows() {
+		return nil
+	}
+	x.Unpacked, x.B.InPlace = reader, true
+	x.B.Format += "/in place"
+	return x
+}
+
+// operands notes what product d multiplies.
+func operands(p *plan.Plan, d *plan.Dot, a, b side) error {
 	d.K0, d.K1 = a.from, a.from+a.size
-	d.A = operand(p, a, false, e.TransA, d.Product.A)
-	d.B = operand(p, b, true, !e.TransB, d.Product.B)
+	d.A = operand(p, a, false, d.Expr.TransA, d.Product.A)
+	d.B = operand(p, b, true, !d.Expr.TransB, d.Product.B)
 	return nil
 }
 
@@ -92,6 +121,8 @@ type side struct {
 	factor     tile.Dtype
 	from, size int // of what is contracted
 	shown      plan.Shown
+	scales     plan.GroupScales
+	group      int
 }
 
 // sideOf sees an operand: a ref, a slice of one along the contraction, or either
@@ -143,13 +174,16 @@ func sameContraction(a *plan.Matrix, aRows bool, b *plan.Matrix, bRows bool) boo
 func operand(p *plan.Plan, s side, isB, columns bool, pk plan.Packing) int {
 	r, n, part := s.Matrix, p.Number(s.Ref), plan.GCD(s.from, s.size)
 	for i, o := range p.Operands {
-		if o.Ref == n && o.IsB == isB && o.Columns == columns && o.Packing.Format == pk.Format && o.Packing.Lanes == pk.Lanes && o.Part == part && o.Shown == s.shown {
+		if o.Ref == n && o.IsB == isB && o.Columns == columns && o.Packing.Format == pk.Format && o.Packing.Lanes == pk.Lanes && o.Part == part && o.Shown == s.shown && o.Scales.Ref == s.scales.Ref && o.Scales.At == s.scales.At {
 			return i
 		}
 	}
-	o := &plan.Operand{Ref: n, IsB: isB, Columns: columns, Packing: pk, Factor: s.factor, Lanes: r.Rows, K: r.Cols, Part: part, Shown: s.shown}
+	o := &plan.Operand{Ref: n, IsB: isB, Columns: columns, Packing: pk, Factor: s.factor, Lanes: r.Rows, K: r.Cols, Part: part, Shown: s.shown, Scales: s.scales, Group: s.group}
 	if columns {
 		o.Lanes, o.K = r.Cols, r.Rows
+	}
+	if o.Scales.At != nil {
+		o.Scales.Read = wideningOf(p.Refs[o.Scales.Ref].Dtype, tile.Float32, p.Machine.Kernels.ISA)
 	}
 	o.Depth = chunkDepth(o)
 	o.Chunk = tile.Ceil(o.Lanes, pk.Lanes) * pk.Panel(o.Depth)

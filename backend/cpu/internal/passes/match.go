@@ -17,6 +17,10 @@ func matchAll(p *plan.Plan, body []*tile.Stmt) ([]*plan.Step, error) {
 	var steps []*plan.Step
 	for _, s := range body {
 		if s.Kind == tile.Loop {
+			if st := grouped(p, s); st != nil {
+				steps = append(steps, st)
+				continue
+			}
 			written, err := unroll(p, s)
 			if err != nil {
 				return nil, err

@@ -81,5 +81,11 @@ func merged(p *plan.Plan, s, t *plan.Step) (*plan.Step, error) {
 	}).Expr(stmt.Value)
 	m := &plan.Step{Matched: plan.Matched{Stmt: &stmt, Kind: plan.StepCompute, Dst: t.Dst}, Fused: plan.Fused{Zeroed: t.Zeroed, Through: s.Stmt.Ref}}
 	p.Refs[s.Dst].Merged = true
-	return m, matchDots(p, m)
+	err := matchDots(p, m)
+	for _, d := range m.Dots {
+		if was := s.DotOf(d.Expr); was != nil {
+			d.Groups = was.Groups
+		}
+	}
+	return m, err
 }

@@ -30,22 +30,77 @@ func productOf(k *gemm.Kernels, a, b, inA, inB tile.Dtype) *plan.Product {
 	default:
 		return nil
 	}
+	return widenedSides(p, a, b, inA, inB, k.ISA)
+}
+
+// widenedSides is p, which multiplies a and b, for operands that lie in memory as other dtypes; nil if
+// they cannot be widened.
+func widenedSides(p *plan.Product, a, b, inA, inB tile.Dtype, isa gemm.ISA) *plan.Product {
 	ok := true
 	if inA != a {
-		p.A, ok = widened(p.A, inA, a, k.ISA)
+		p.A, ok = widened(p.A, inA, a, isa)
 		p.ReadsA = false
 	}
 	if inA != a || inB != b {
 		p.Dots = nil
 	}
 	if inB != b && ok {
-		p.B, ok = widened(p.B, inB, b, k.ISA)
+		p.B, ok = widened(p.B, inB, b, isa)
 	}
 	if !ok {
 		return nil
 	}
 	return p
 }
+
+// groupsOf returns the product of integers, or of numbers that are halves of some, whose groups of size
+// elements have scales; nil if there is none.
+func groupsOf(k *gemm.Kernels, a, b, inA, inB tile.Dtype, size int) *plan.Product {
+	g, halves := k.Groups(size), a == tile.Float4E2M1FN && b == a
+	if g == nil || !halves && (plan.Multiplied(a) != tile.Int8 || plan.Multiplied(b) != tile.Int8) {
+		return nil
+	}
+	scales := func(by plan.ScalesOfGroups) func(to []float32, lane, group int) {
+		return func(to []float32, lane, group int) {
+			if by.Size == 0 {
+				memory.Fill(to, 1)
+			} else {
+				by.From(lane).Row(to, group)
+			}
+			for i := 0; halves && i < len(to); i++ {
+				to[i] /= 2
+			}
+		}
+	}
+	side := func(lanes int, name string, panel func(k int) int, pack plan.PackFunc) plan.Packing {
+		return plan.Packing{Format: g.Format + name, Lanes: lanes, Unit: size, Words: 1, Panel: panel, Chunk: max(1, groupsChunk/size), Pack: pack}
+	}
+	p := &plan.Product{
+		Name: g.Name, Sum: tile.Float32, Blocking: g.Blocking, Routine: func(gemm.ReadB) string { return g.Routine() },
+		A: side(g.MR, "/a", g.PanelA, func(dst []byte, _ int, src []byte, off, ld, lanes, k int, _ bool, by plan.ScalesOfGroups) {
+			g.PackA(dst, memory.View[int8](src)[off:], ld, lanes, k, scales(by))
+		}),
+		B: side(g.NR, "/b", g.PanelB, func(dst []byte, apart int, src []byte, off, ld, lanes, k int, _ bool, by plan.ScalesOfGroups) {
+			g.PackB(dst, apart, memory.View[int8](src)[off:], ld, k, lanes, scales(by))
+		}),
+		Multiply: func(x plan.Call) {
+			g.Multiply(memory.View[float32](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, x.Depth, x.A.Mem, x.B.Mem, x.Accumulate)
+		},
+		WantsPanels: func(int, bool) bool { return false },
+		Streams:     func(int) bool { return false },
+		Unpacked:    noReader{},
+		InPlace:     func(tile.Dtype, int, bool) plan.Reader { return nil },
+	}
+	return widenedSides(p, tile.Int8, tile.Int8, inA, inB, k.ISA)
+}
+
+// groupsChunk is how many elements of k a chunk of groups holds at most.
+const groupsChunk = 4096
+
+// noReader reads no b that is not packed.
+type noReader struct{ plan.Reader }
+
+func (noReader) Rows() int { return 0 }
 
 // inChunks makes chunks of both operands at most some words deep.
 func inChunks(p *plan.Product, words int) {
@@ -79,8 +134,12 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.MicroKernels[S, C], b *gem
 		},
 		ReadsA: a.ReadsA(a.KU), WantsPanels: a.WantsPanels, Work: a.Work(), Streams: a.Streams,
 		Unpacked: directReader[T, C]{b},
-		InPlace: func(inB tile.Dtype, whole int) plan.Reader {
-			if x := a.InPlace[inB.String()]; x != nil && whole%x.Whole == 0 {
+		InPlace: func(inB tile.Dtype, whole int, grouped bool) plan.Reader {
+			all := a.InPlace
+			if grouped {
+				all = a.InGroups
+			}
+			if x := all[inB.String()]; x != nil && whole%x.Whole == 0 {
 				return inPlaceReader[C]{x}
 			}
 			return nil
@@ -116,7 +175,7 @@ func runOf[S gemm.Source](x plan.Call) gemm.Run[S] {
 }
 
 func packWith[S gemm.Source](rows func(dst []byte, src []S, ld, lanes, k int), columns func(dst []byte, apart int, src []S, ld, lanes, k int)) plan.PackFunc {
-	return func(dst []byte, apart int, src []byte, off, ld, lanes, k int, isColumns bool) {
+	return func(dst []byte, apart int, src []byte, off, ld, lanes, k int, isColumns bool, _ plan.ScalesOfGroups) {
 		if isColumns {
 			columns(dst, apart, memory.View[S](src)[off:], ld, lanes, k)
 		} else {
@@ -157,5 +216,6 @@ type inPlaceReader[C gemm.Sum] struct{ *gemm.InPlace[C] }
 func (r inPlaceReader[C]) Rows() int { return r.Pays }
 
 func (r inPlaceReader[C]) Multiply(x plan.Call) {
-	r.Block(memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, x.A.Mem, x.B.Mem, x.B.Off, x.B.LD, x.Accumulate, x.Work)
+	by := gemm.GroupsOfB{First: x.B.Scales.First, Size: x.B.Scales.Size, Row: x.B.Scales.Row}
+	r.BlockGroups(memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, x.A.Mem, x.B.Mem, x.B.Off, x.B.LD, x.Accumulate, x.Work, by)
 }

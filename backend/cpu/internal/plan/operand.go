@@ -18,6 +18,8 @@ type Operand struct {
 	K       int        // of a whole block
 	Part    int        // elements of k, of which slices are and begin at multiples; all of the block's without them
 	Shown   Shown
+	Scales  GroupScales // of groups of elements of k, by which packing multiplies them
+	Group   int         // elements of k in one
 	Depth   int
 	Chunk   int // bytes from chunk to chunk
 	Block   int // bytes of a whole block
@@ -43,6 +45,20 @@ type Operand struct {
 // Shown is which elements of k of a block count: the others are taken as zero, whatever is there.
 // All do where From is nil.
 type Shown struct{ From, To tile.IndexExpr }
+
+// Groups are those of so many elements along k, of both sides of a product, that have scales.
+type Groups struct {
+	Size int
+	A, B GroupScales
+}
+
+// GroupScales are those of the block of an operand: row by row of a, or below each other for columns
+// of b, the first group's at column or row At of the block of ref. There are none where At is nil.
+type GroupScales struct {
+	Ref  int
+	At   tile.IndexExpr
+	Read *Widening // to float32; nil for what is
+}
 
 // Keep is where packed blocks of an operand stay.
 type Keep uint8

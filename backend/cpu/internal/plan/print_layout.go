@@ -28,9 +28,9 @@ func (p *Plan) tellLayout(say say) {
 		case o.Keep != KeepUnpacked:
 			how = fmt.Sprintf("%s\t%s\tchunks of %d of k, a block %s", o.panels(), p.words(o), o.Depth, KiB(int64(o.Block)))
 		case o.Widened():
-			how += fmt.Sprintf(", %d columns × %d of k at a time widened to %s", o.Piece, o.Depth, Multiplied(o.Factor))
+			how += fmt.Sprintf(", %d columns × %d of k at a time widened to %s", o.Piece, o.Depth, Multiplied(o.Factor)) + p.tellScales(o)
 		case o.Packing.InPlace && pieces == "":
-			how += fmt.Sprintf(", widened to %s by the micro-kernel", Multiplied(o.Factor))
+			how += fmt.Sprintf(", widened to %s by the micro-kernel", Multiplied(o.Factor)) + p.tellScales(o)
 		}
 		say("%s\t%s%s", p.NameOf(o), how, pieces)
 	}
@@ -110,5 +110,13 @@ func (p *Plan) words(o *Operand) string {
 	if from := p.Refs[o.Ref].Dtype.String(); !strings.HasPrefix(o.Packing.Format, from) {
 		s += ", from " + from
 	}
-	return s
+	return s + p.tellScales(o)
+}
+
+// tellScales says by what elements are multiplied as they are packed or widened.
+func (p *Plan) tellScales(o *Operand) string {
+	if o.Scales.At == nil {
+		return ""
+	}
+	return fmt.Sprintf(", by %s, one for %d of k", p.Refs[o.Scales.Ref].Name, o.Group)
 }

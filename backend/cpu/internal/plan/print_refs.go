@@ -37,6 +37,9 @@ func (p *Plan) uses(i int) []string {
 		use("not stored")
 	}
 	for at, o := range p.Operands {
+		if o.Scales.At != nil && o.Scales.Ref == i {
+			use("multiplied into " + p.Refs[o.Ref].Name)
+		}
 		switch {
 		case o.Ref != i:
 		case o.Keep == KeepUnpacked && o.Widened():

@@ -132,6 +132,11 @@ func (p *Plan) tellFused(say say) {
 		if s.beside != "" {
 			say("%s goes along rows together with %s", s.name, s.beside)
 		}
+		for _, d := range s.Dots {
+			if d.Groups != nil {
+				say("the loop for %s is one product, of groups of %d of k that have scales", s.name, d.Groups.Size)
+			}
+		}
 		if s.Zeroed == nil {
 			continue
 		}

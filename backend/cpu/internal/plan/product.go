@@ -2,6 +2,7 @@ package plan
 
 import (
 	"matladder/backend/cpu/internal/gemm"
+	"matladder/backend/cpu/internal/memory"
 	"matladder/tile"
 )
 
@@ -26,9 +27,9 @@ type Product struct {
 	// multiplied, and, in pieces of b, also an a that is not packed where ReadsA. The passes
 	// put Dots in its place where columns of b are rows of memory (nil if the path has none), or
 	// what InPlace has for a b that lies in memory as dtype inB, rows being whole numbers of so
-	// many elements (nil if it has none).
+	// many elements, and groups of k having scales or not (nil if it has none).
 	Unpacked, Dots Reader
-	InPlace        func(inB tile.Dtype, whole int) Reader
+	InPlace        func(inB tile.Dtype, whole int, grouped bool) Reader
 	Path           any // the *gemm.MicroKernels of both, which Figures measure; nil where A and B have different ones
 
 	Blocking func(m, n, k int) (run, rows, cols int) // as block and rows divide them
@@ -67,6 +68,7 @@ type Factor struct {
 	Packed  bool
 	Far     bool // packed beyond L2, and what lies behind in memory is next
 	Off, LD int
+	Scales  ScalesOfGroups // of a b that is not packed
 }
 
 // Packing lays one operand out in panels of lanes rows of a, or columns of b.
@@ -85,8 +87,41 @@ type Packing struct {
 
 // A PackFunc reads element l of lane i at src[off+i*ld+l], or at src[off+l*ld+i] if
 // the lanes are the columns of memory. Panels follow each other, but those of columns
-// of b lie apart bytes apart, as k may be part of theirs.
-type PackFunc func(dst []byte, apart int, src []byte, off, ld, lanes, k int, columns bool)
+// of b lie apart bytes apart, as k may be part of theirs. Elements are multiplied by scales, if
+// there are any.
+type PackFunc func(dst []byte, apart int, src []byte, off, ld, lanes, k int, columns bool, by ScalesOfGroups)
+
+// ScalesOfGroups are scales in memory of lanes and elements of k that are packed: that of element l
+// of lane i is number Off + i·Lane + (First+l)/Size·Group. There are none where Size is 0.
+type ScalesOfGroups struct {
+	Mem              []byte
+	Read             *Widening // to float32; nil for what is
+	Off, Lane, Group int
+	First, Size      int // elements of the first group ahead of those packed, and in a group
+}
+
+// From are those from a lane on.
+func (s ScalesOfGroups) From(lane int) ScalesOfGroups {
+	s.Off += lane * s.Lane
+	return s
+}
+
+// Row sets dst to the scales of one group, lane by lane.
+func (s ScalesOfGroups) Row(dst []float32, group int) {
+	off, together := s.Off+group*s.Group, s.Lane == 1
+	switch to := memory.BytesOf(dst); {
+	case s.Read != nil && together:
+		s.Read.Rows(to, s.Mem, off, 0, 1, len(dst), 0)
+	case s.Read != nil:
+		s.Read.Rows(to, s.Mem, off, s.Lane, len(dst), 1, 1)
+	case together:
+		copy(dst, memory.View[float32](s.Mem)[off:])
+	default:
+		for i, from := 0, memory.View[float32](s.Mem); i < len(dst); i++ {
+			dst[i] = from[off+i*s.Lane]
+		}
+	}
+}
 
 // Multiplied is the dtype that micro-kernels multiply in d's place, which holds
 // all its numbers.
@@ -112,4 +147,7 @@ type Widening struct {
 	// Rows widens n elements from element off on, and as many from off+ld on, …,
 	// to rows of dst that lie to factors apart.
 	Rows func(dst, src []byte, off, ld, rows, n, to int)
+	// Scale multiplies rows × n factors, rows to factors apart, by scales. Lanes of those are rows, or
+	// else columns.
+	Scale func(dst []byte, rows, n, to int, columns bool, by ScalesOfGroups)
 }

@@ -106,6 +106,7 @@ type Dot struct {
 	Thin    *Product      // that reads b in place for few rows of a, which product need not
 	A, B    int           // operands
 	K0, K1  int           // of the blocks' elements of k
+	Groups  *Groups       // of k whose elements have scales; nil if there are none
 	Temp    memory.Region // of a worker's memory: the piece computed; unless the step is direct
 	LD      int           // elements from row to row of temp
 	Scales  *Scales       // of what its sums are scaled and rounded by as they are written; nil if they are not

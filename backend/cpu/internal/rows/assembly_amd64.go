@@ -63,6 +63,12 @@ func minAVX2(dst, x, y *float32, n int)
 func mulAVX2(dst, x, y *float32, n int)
 
 //go:noescape
+func mulBFloat16AVX2(dst *uint16, by *float32, n int)
+
+//go:noescape
+func mulBFloat16AVX512(dst *uint16, by *float32, n int)
+
+//go:noescape
 func mulInt32AVX2(dst, x, y *int32, n int)
 
 //go:noescape

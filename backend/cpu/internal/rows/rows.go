@@ -74,6 +74,7 @@ type Loops struct {
 	// elements apart.
 	RowsToBFloat16 func(dst []uint16, ldd int, x []float32, ldx, rows, n int)
 	AddBFloat16    func(dst []uint16, x []float32) // dst = dst + x, added in float32, then rounded
+	MulBFloat16    func(dst []uint16, x []float32) // dst = dst · x, where that is bfloat16: the upper halves
 
 	// ToInt8 sets dst to x · by, rounded to nearest even, plus zero, and that rounded
 	// so again; beyond the ends of int8 it saturates, and NaN is 0. BFloat16ToInt8 does
@@ -169,6 +170,12 @@ var Generic = Loops{
 		x = x[:len(dst)]
 		for i := range dst {
 			dst[i] = bfloat16.Round(bfloat16.Widen(dst[i]) + x[i])
+		}
+	},
+	MulBFloat16: func(dst []uint16, x []float32) {
+		x = x[:len(dst)]
+		for i := range dst {
+			dst[i] = uint16(math.Float32bits(bfloat16.Widen(dst[i])*x[i]) >> 16)
 		}
 	},
 	ToInt8: func(dst []int8, x []float32, by, zero float32) {

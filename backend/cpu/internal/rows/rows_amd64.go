@@ -37,9 +37,22 @@ func For(avx2, avx512 bool) Loops {
 		l.RowsFromBFloat16 = wholeRows(fromBFloat16AVX512, Generic.RowsFromBFloat16)
 		l.Affine = affine(affineAVX512, Generic.Affine)
 		l.AffineBFloat16 = affine(affineBFloat16AVX512, Generic.AffineBFloat16)
+		l.MulBFloat16 = multiplied(mulBFloat16AVX512)
 		l.ToBFloat16NonTemporal = nonTemporal(toBFloat16NonTemporalAVX512, Generic.ToBFloat16)
 	}
 	return l
+}
+
+// multiplied is MulBFloat16 of a routine that does whole turns of 32 elements.
+func multiplied(fast func(dst *uint16, x *float32, n int)) func(dst []uint16, x []float32) {
+	return func(dst []uint16, x []float32) {
+		x = x[:len(dst)]
+		n := len(dst) &^ 31
+		if n > 0 {
+			fast(&dst[0], &x[0], n)
+		}
+		Generic.MulBFloat16(dst[n:], x[n:])
+	}
 }
 
 func forAVX2() Loops {
@@ -80,6 +93,7 @@ func forAVX2() Loops {
 		RowsToBFloat16:   Each(two(toBFloat16AVX2, Generic.ToBFloat16)),
 		RowsFromBFloat16: Each(two(fromBFloat16AVX2, Generic.FromBFloat16)),
 		AddBFloat16:      two(addBFloat16AVX2, Generic.AddBFloat16),
+		MulBFloat16:      multiplied(mulBFloat16AVX2),
 		ToInt8: func(dst []int8, x []float32, by, zero float32) {
 			x = x[:len(dst)]
 			n := len(dst) &^ 31

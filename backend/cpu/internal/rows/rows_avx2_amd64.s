@@ -480,6 +480,30 @@ loop1:
 	VZEROUPPER
 	RET
 
+// func mulBFloat16AVX2(dst, by, n)
+TEXT ·mulBFloat16AVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DI
+	MOVQ by+8(FP), SI
+	MOVQ n+16(FP), CX
+loop1:
+	VPMOVZXWD (DI), Y0
+	VPMOVZXWD 16(DI), Y1
+	VPSLLD $16, Y0, Y0
+	VPSLLD $16, Y1, Y1
+	VMULPS (SI), Y0, Y0
+	VMULPS 32(SI), Y1, Y1
+	VPSRLD $16, Y0, Y0
+	VPSRLD $16, Y1, Y1
+	VPACKUSDW Y1, Y0, Y0
+	VPERMQ $0xd8, Y0, Y0
+	VMOVDQU Y0, (DI)
+	ADDQ $64, SI
+	ADDQ $32, DI
+	SUBQ $16, CX
+	JNZ loop1
+	VZEROUPPER
+	RET
+
 // func affineAVX2(dst, x, a, b, w, c, n, past)
 TEXT ·affineAVX2(SB), NOSPLIT, $0-49
 	VBROADCASTSS a+16(FP), Y12

@@ -145,6 +145,28 @@ loop1:
 	VZEROUPPER
 	RET
 
+// func mulBFloat16AVX512(dst, by, n)
+TEXT ·mulBFloat16AVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DI
+	MOVQ by+8(FP), SI
+	MOVQ n+16(FP), CX
+	VMOVDQU64 highs<>+0(SB), Z9
+loop1:
+	VPMOVZXWD (DI), Z0
+	VPMOVZXWD 32(DI), Z1
+	VPSLLD $16, Z0, Z0
+	VPSLLD $16, Z1, Z1
+	VMULPS (SI), Z0, Z0
+	VMULPS 64(SI), Z1, Z1
+	VPERMT2W Z1, Z9, Z0
+	VMOVDQU64 Z0, (DI)
+	ADDQ $128, SI
+	ADDQ $64, DI
+	SUBQ $32, CX
+	JNZ loop1
+	VZEROUPPER
+	RET
+
 // func affineAVX512(dst, x, a, b, w, c, n, past)
 TEXT ·affineAVX512(SB), NOSPLIT, $0-49
 	VBROADCASTSS a+16(FP), Z12

@@ -214,6 +214,7 @@ func checkFor(t *testing.T, fast Loops, rng *rand.Rand, n int) {
 			}
 		})
 	}
+	bfloats("MulBFloat16", func(l Loops, dst []uint16) { l.MulBFloat16(dst, x) })
 	bfloats("AddBFloat16", func(l Loops, dst []uint16) { l.AddBFloat16(dst, x) })
 }
 

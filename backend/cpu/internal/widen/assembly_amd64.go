@@ -15,6 +15,12 @@ func float4AVX2(dst *uint16, src *byte, n, ahead int)
 func float4AVX512(dst *uint16, src *byte, n, ahead int)
 
 //go:noescape
+func float4ToInt8AVX2(dst *int8, src *byte, n, ahead int)
+
+//go:noescape
+func float4ToInt8AVX512(dst *int8, src *byte, n, ahead int)
+
+//go:noescape
 func float8E4M3AVX2(dst *uint16, src *byte, n, ahead int)
 
 //go:noescape
@@ -25,6 +31,12 @@ func float8E5M2AVX2(dst *uint16, src *byte, n, ahead int)
 
 //go:noescape
 func float8E5M2AVX512(dst *uint16, src *byte, n, ahead int)
+
+//go:noescape
+func float8E8M0AVX2(dst *uint16, src *byte, n, ahead int)
+
+//go:noescape
+func float8E8M0AVX512(dst *uint16, src *byte, n, ahead int)
 
 //go:noescape
 func int4AVX2(dst *uint16, src *byte, n, ahead int)

@@ -23,7 +23,8 @@ import (
 // loop asks for the memory that lies ahead bytes behind what it reads, which need
 // not be src's.
 type Loops struct {
-	Int4ToInt8 func(dst []int8, src []byte, off, ahead int)
+	Int4ToInt8   func(dst []int8, src []byte, off, ahead int)
+	Float4ToInt8 func(dst []int8, src []byte, off, ahead int) // twice the number of e2m1fn
 
 	Float16 func(dst []float32, src []byte, off, ahead int)
 
@@ -33,11 +34,13 @@ type Loops struct {
 	Int8       func(dst []uint16, src []byte, off, ahead int)
 	Float8E4M3 func(dst []uint16, src []byte, off, ahead int) // e4m3fn: no infinity, one NaN
 	Float8E5M2 func(dst []uint16, src []byte, off, ahead int)
+	Float8E8M0 func(dst []uint16, src []byte, off, ahead int) // e8m0fnu: 2^-127 is denormal
 }
 
 // Generic is the loops in Go.
 var Generic = Loops{
-	Int4ToInt8: nibbles(func(v int) int8 { return int8(v) }),
+	Int4ToInt8:   nibbles(func(v int) int8 { return int8(v) }),
+	Float4ToInt8: nibbles(func(v int) int8 { return int8(2 * tile.Float4E2M1FN.Value(byte(v&0xf))) }),
 	Float16: func(dst []float32, src []byte, off, _ int) {
 		for i, x := range memory.View[uint16](src)[off : off+len(dst)] {
 			dst[i] = float16.Widen(x)
@@ -48,6 +51,12 @@ var Generic = Loops{
 	Int8:       codes(func(c byte) uint16 { return integer(int(int8(c))) }),
 	Float8E4M3: codes(func(c byte) uint16 { return float8(c, 3, 7, 0x7f) }),
 	Float8E5M2: codes(func(c byte) uint16 { return float8(c, 2, 15, 0x7c) }),
+	Float8E8M0: codes(func(c byte) uint16 {
+		if c == 0 || c == 0xff {
+			return uint16(c)<<7 | 0x40
+		}
+		return uint16(c) << 7
+	}),
 }
 
 // integer is v as a bfloat16.

@@ -9,23 +9,27 @@ func For(avx2, avx512 bool) Loops {
 	switch {
 	case avx512:
 		return Loops{
-			Int4ToInt8: fromHalves(int4ToInt8AVX512, Generic.Int4ToInt8),
-			Float16:    fromWords(float16AVX512, Generic.Float16),
-			Float4:     fromHalves(float4AVX512, Generic.Float4),
-			Int4:       fromHalves(int4AVX512, Generic.Int4),
-			Int8:       fromBytes(int8AVX512, Generic.Int8),
-			Float8E4M3: fromBytes(float8E4M3AVX512, Generic.Float8E4M3),
-			Float8E5M2: fromBytes(float8E5M2AVX512, Generic.Float8E5M2),
+			Int4ToInt8:   fromHalves(int4ToInt8AVX512, Generic.Int4ToInt8),
+			Float4ToInt8: fromHalves(float4ToInt8AVX512, Generic.Float4ToInt8),
+			Float16:      fromWords(float16AVX512, Generic.Float16),
+			Float4:       fromHalves(float4AVX512, Generic.Float4),
+			Int4:         fromHalves(int4AVX512, Generic.Int4),
+			Int8:         fromBytes(int8AVX512, Generic.Int8),
+			Float8E4M3:   fromBytes(float8E4M3AVX512, Generic.Float8E4M3),
+			Float8E5M2:   fromBytes(float8E5M2AVX512, Generic.Float8E5M2),
+			Float8E8M0:   fromBytes(float8E8M0AVX512, Generic.Float8E8M0),
 		}
 	case avx2:
 		return Loops{
-			Int4ToInt8: fromHalves(int4ToInt8AVX2, Generic.Int4ToInt8),
-			Float16:    fromWords(float16AVX2, Generic.Float16),
-			Float4:     fromHalves(float4AVX2, Generic.Float4),
-			Int4:       fromHalves(int4AVX2, Generic.Int4),
-			Int8:       fromBytes(int8AVX2, Generic.Int8),
-			Float8E4M3: fromBytes(float8E4M3AVX2, Generic.Float8E4M3),
-			Float8E5M2: fromBytes(float8E5M2AVX2, Generic.Float8E5M2),
+			Int4ToInt8:   fromHalves(int4ToInt8AVX2, Generic.Int4ToInt8),
+			Float4ToInt8: fromHalves(float4ToInt8AVX2, Generic.Float4ToInt8),
+			Float16:      fromWords(float16AVX2, Generic.Float16),
+			Float4:       fromHalves(float4AVX2, Generic.Float4),
+			Int4:         fromHalves(int4AVX2, Generic.Int4),
+			Int8:         fromBytes(int8AVX2, Generic.Int8),
+			Float8E4M3:   fromBytes(float8E4M3AVX2, Generic.Float8E4M3),
+			Float8E5M2:   fromBytes(float8E5M2AVX2, Generic.Float8E5M2),
+			Float8E8M0:   fromBytes(float8E8M0AVX2, Generic.Float8E8M0),
 		}
 	}
 	return Generic

@@ -29,7 +29,7 @@ func TestGeneric(t *testing.T) {
 		loop  func(dst []uint16, src []byte, off, ahead int)
 	}{
 		{tile.Float4E2M1FN, Generic.Float4}, {tile.Int4, Generic.Int4}, {tile.Int8, Generic.Int8},
-		{tile.Float8E4M3FN, Generic.Float8E4M3}, {tile.Float8E5M2, Generic.Float8E5M2},
+		{tile.Float8E4M3FN, Generic.Float8E4M3}, {tile.Float8E5M2, Generic.Float8E5M2}, {tile.Float8E8M0FNU, Generic.Float8E8M0},
 	} {
 		got := make([]uint16, 256*8/c.dtype.Bits())
 		c.loop(got, src, 0, 0)
@@ -40,11 +40,15 @@ func TestGeneric(t *testing.T) {
 			}
 		}
 	}
-	got := make([]int8, 512)
+	got, twice := make([]int8, 512), make([]int8, 512)
 	Generic.Int4ToInt8(got, src, 0, 0)
+	Generic.Float4ToInt8(twice, src, 0, 0)
 	for i, v := range got {
 		if w := stored(tile.Int4, src, i); float64(v) != w {
 			t.Errorf("int4 to int8: nibble %d is %d, should be %v", i, v, w)
+		}
+		if w := 2 * stored(tile.Float4E2M1FN, src, i); float64(twice[i]) != w {
+			t.Errorf("float4 to int8: nibble %d is %d, should be %v", i, twice[i], w)
 		}
 	}
 }
@@ -78,10 +82,12 @@ func FuzzLoops(f *testing.F) {
 			src := src[:from+count]
 			half := bytes.Clone(src[:(from+count+1)/2]) // holds as many int4
 			same(t, isa.name+" int4 to int8", isa.Int4ToInt8, Generic.Int4ToInt8, half, from, count, int(ahead))
+			same(t, isa.name+" float4 to int8", isa.Float4ToInt8, Generic.Float4ToInt8, half, from, count, int(ahead))
 			same(t, isa.name+" int4", isa.Int4, Generic.Int4, half, from, count, int(ahead))
 			same(t, isa.name+" float4", isa.Float4, Generic.Float4, half, from, count, int(ahead))
 			same(t, isa.name+" int8", isa.Int8, Generic.Int8, src, from, count, int(ahead))
 			same(t, isa.name+" e4m3fn", isa.Float8E4M3, Generic.Float8E4M3, src, from, count, int(ahead))
+			same(t, isa.name+" e8m0fnu", isa.Float8E8M0, Generic.Float8E8M0, src, from, count, int(ahead))
 			same(t, isa.name+" e5m2", isa.Float8E5M2, Generic.Float8E5M2, src, from, count, int(ahead))
 		}
 	})
