@@ -60,7 +60,7 @@ func (e *Executable) Load(in ...tile.Tensor) error {
 // LoadSeeded makes the inputs.
 func (e *Executable) LoadSeeded(ctx context.Context, spec backend.InputSpec) error {
 	e.spec = nil
-	in, _, err := e.arrays(spec.Problem)
+	in, _, err := Arrays(e.Executable, e.programs, spec.Problem)
 	if err != nil {
 		return err
 	}
@@ -99,14 +99,15 @@ func fill(ctx context.Context, a problem.Operand, at tile.Tensor, spec backend.I
 	return at, nil
 }
 
-// arrays are those that the executable takes and gives.
-func (e *Executable) arrays(p problem.Problem) (in, out []problem.Operand, err error) {
-	if x, ok := e.Executable.(backend.InPlace); ok {
+// Arrays are those that an executable of p takes and gives. It is compiled from programs (nil
+// for what a Solver made).
+func Arrays(e backend.Executable, programs []*tile.Program, p problem.Problem) (in, out []problem.Operand, err error) {
+	if x, ok := e.(backend.InPlace); ok {
 		in, out = x.Arrays()
 		return in, out, nil
 	}
-	if e.programs != nil {
-		bound, err := tile.Bind(e.programs)
+	if programs != nil {
+		bound, err := tile.Bind(programs)
 		return stage.Operands(bound.In), stage.Operands(bound.Out), err
 	}
 	in, out = stage.Split(p.Operands())
@@ -130,7 +131,7 @@ func (e *Executable) Check(ctx context.Context, spec backend.CheckSpec) (worst b
 	if e.spec == nil || *e.spec != spec.InputSpec {
 		return worst, errors.New("check: the inputs are not those of LoadSeeded with this spec")
 	}
-	arrays, results, err := e.arrays(spec.Problem)
+	arrays, results, err := Arrays(e.Executable, e.programs, spec.Problem)
 	if err != nil {
 		return worst, err
 	}

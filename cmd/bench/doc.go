@@ -89,9 +89,11 @@
 //
 // # Without measuring
 //
-//	--list      print the points
-//	--dry-run   print how many points there are, and the memory and time that they take
-//	--machine   print what is known of the machine, measured or published
+//	--list           print the points
+//	--dry-run        print how many points there are, and the memory and time that they take
+//	--accumulators   print how each kernel adds its products: bits kept, rounding, subnormals,
+//	                 order (at 64×512×64 if --sizes is not given)
+//	--machine        print what is known of the machine, measured or published
 //
 // # Exit status
 //

@@ -30,6 +30,7 @@ problem: internal/known tile
 problem/problemtest: tile problem problem/quant kernels kernels/*
 problem/quant: tile problem
 check: internal/bfloat16 internal/float16 tile problem problem/quant tile/interp
+check/accumulator: problem tile
 kernels/attention/attentiontest: kernels
 kernels/rope/ropetest: kernels
 kernels/*: tile problem
@@ -96,7 +97,7 @@ stats: results stats/twosample stats/interval problem golang.org/x/perf/benchfmt
 internal/words:
 configs:
 harness/tuned: backend configs internal/files internal/yamldoc machine problem tile gopkg.in/yaml.v3
-harness: stats machine/mesh harness/measure harness/tuned internal/deadline internal/cgroup internal/yamldoc kernels backend backend/seeded check model machine results configs gopkg.in/yaml.v3 model/blocking
+harness: stats machine/mesh harness/measure harness/tuned internal/deadline internal/cgroup internal/yamldoc kernels backend backend/seeded check check/accumulator model machine results configs gopkg.in/yaml.v3 model/blocking
 plots/figure: internal/files internal/words gonum.org/v1/plot golang.org/x/image/font
 plots: plots/figure stats results model machine machine/mesh
 cmd/bench: backend/registry/builtin cmd/internal/bench internal/cli

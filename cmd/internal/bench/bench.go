@@ -39,6 +39,9 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if f.accumulators && !f.set.Changed("sizes") {
+		config.Sizes = harness.AccumulatorSizes
+	}
 	x := execution{provenance: harness.NewProvenance(config.Name, time.Now(), config.Families()...), out: f.out, resume: f.resume}
 	if x.out == "" {
 		x.out = filepath.Join("out", x.provenance.RunID+".csv")
@@ -104,6 +107,8 @@ func (f *flags) execute(ctx context.Context, config harness.Config, x execution,
 		fmt.Fprintln(stdout, dev.Summary)
 		printEstimate(stdout, estimate, dev.Predicts)
 		return nil
+	case f.accumulators:
+		return harness.WriteAccumulators(ctx, stdout, sweep, harness.Options{Backend: dev.Backend, Baseline: dev.baseline})
 	}
 	out := x.out
 	progress := newProgress(stderr)

@@ -81,6 +81,8 @@ func (f *flags) checkWhere() error {
 		return cli.Usagef("--backend %s measures: --predict and --topology are for --backend %s, which can go on with the same file (--out FILE --resume)", e.Name, builtin.AOT)
 	case e.Can&(registry.Measures|registry.Interpreted) == 0 && f.fault != "":
 		return cli.Usagef("--fault damages outputs, and --backend %s has none: it runs nothing", e.Name)
+	case e.Can&(registry.Measures|registry.Interpreted) == 0 && f.accumulators:
+		return cli.Usagef("--accumulators runs kernels, and --backend %s runs nothing", e.Name)
 	}
 	return f.where.Check()
 }

@@ -29,6 +29,7 @@ type flags struct {
 	interpreter                   string // of --python
 	predict, resume, list, dryRun bool
 	machine, probe, counters      bool
+	accumulators                  bool
 	trace                         string
 	budget                        time.Duration
 	threads                       int
@@ -94,6 +95,7 @@ func parseFlags(args []string) (*flags, error) {
 	cli.Group(s, "RESULTS")
 	s.BoolVar(&f.list, "list", false, "print the points")
 	s.BoolVar(&f.dryRun, "dry-run", false, "print how many points there are, and the memory and time that they take")
+	s.BoolVar(&f.accumulators, "accumulators", false, "print how each kernel adds its products: bits kept, rounding, subnormals, order (at 64×512×64 if --sizes is not given)")
 	s.BoolVar(&f.machine, "machine", false, "print what is known of the machine, measured or published")
 	cli.Group(s, "WITHOUT MEASURING")
 	if err := cli.Parse(s, args, manual); err != nil {
@@ -116,6 +118,8 @@ func (f *flags) check() error {
 		return cli.Usagef("--resume needs --out, the file to go on with")
 	case f.probe && f.list:
 		return cli.Usagef("--list runs nothing: --probe goes with --machine, or with a sweep")
+	case f.accumulators && (f.out != "" || f.list || f.dryRun || f.machine):
+		return cli.Usagef("--accumulators prints a table and measures nothing: leave --out, --list, --dry-run and --machine out")
 	case f.budget < 0:
 		return cli.Usagef("--time-budget %s is negative", f.budget)
 	case f.threads < 0:

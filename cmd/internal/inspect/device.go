@@ -18,18 +18,19 @@ import (
 )
 
 // findDevice takes the device that flags name: a chip, by --topology (v5e if nothing is
-// named), or this machine's, by --backend, which --as plan and asm take to be the CPU if it
-// is not given. That backend stays open in o.open until close.
+// named), or this machine's, by --backend, which --as plan, asm and accumulator take to be
+// the CPU if it is not given. That backend stays open in o.open until close.
 func (o *options) findDevice(f *pflag.FlagSet) error {
-	hand := o.as == "plan" || o.as == "asm" || o.as == "timeline" && o.where.Topology == ""
+	only := o.as == "plan" || o.as == "asm" || o.as == "accumulator"
+	hand := only || o.as == "timeline" && o.where.Topology == ""
 	switch {
 	case f.Changed("threads") && !hand:
-		return errors.New("--threads is for --as plan and asm, and for --as timeline of this machine")
+		return errors.New("--threads is for --as plan, asm and accumulator, and for --as timeline of this machine")
 	case f.Changed("param") && !hand:
-		return errors.New("--param is for --as plan and asm, and for --as timeline of this machine")
+		return errors.New("--param is for --as plan, asm and accumulator, and for --as timeline of this machine")
 	case o.threads < 0:
 		return fmt.Errorf("--threads %d is negative", o.threads)
-	case (o.as == "plan" || o.as == "asm") && o.where.Topology != "":
+	case only && o.where.Topology != "":
 		return fmt.Errorf("--as %s is about a device at hand: leave --topology out", o.as)
 	}
 	if !hand && o.where.Backend == "" {
@@ -39,6 +40,8 @@ func (o *options) findDevice(f *pflag.FlagSet) error {
 	switch {
 	case err != nil:
 		return err
+	case entry.Chips != nil && only:
+		return fmt.Errorf("--as %s is about a device at hand, and backend %s has none", o.as, entry.Name)
 	case entry.Chips != nil: // nothing to open
 		return o.findChip()
 	case o.where.Topology != "":

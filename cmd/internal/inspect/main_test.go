@@ -86,6 +86,13 @@ func TestMistakes(t *testing.T) {
 		"v3 --topology=":                            "--topology is empty",
 		"v3 --dtype x":                              `--dtype: dtype "x": unknown dtype ""`,
 		"v4 --sizes 4096 --blocks 1x1x1 --as steps": "take too long",
+		"v5 --as accumulator --topology v5e":        "leave --topology out",
+		"v5 --as accumulator --backend aot":         "backend aot has none",
+		"v5 --as plan --backend aot":                "backend aot has none",
+		"v5 --as accumulator --sizes 3":             "at least 4 products",
+		"v5 --as accumulator --sizes 4x4096x4":      "at most 2048 products",
+		"softmax/v1 --as accumulator":               "is for kernels of matrix products",
+		"v5 --as accumulator --dtype float32:relu":  "without activation",
 	} {
 		code, _, stderr := inspect(strings.Fields(args)...)
 		if code == cli.OK || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
@@ -112,6 +119,23 @@ func TestCPU(t *testing.T) {
 	t.Setenv("MATLADDER_CPU", "abacus")
 	if code, _, stderr := inspect("v1", "--as", "cpu"); code != cli.Usage || !strings.Contains(stderr, "MATLADDER_CPU=abacus") {
 		t.Errorf("exit %d, %q", code, stderr)
+	}
+}
+
+// TestAccumulator: v3 adds blocks of 128 in float32 and their sums in bfloat16.
+func TestAccumulator(t *testing.T) {
+	t.Setenv("MATLADDER_CPU", "generic")
+	cputest.Use(t, 1, 3)
+	code, stdout, stderr := inspect("v3", "--dtype", "bfloat16", "--sizes", "8x384x8", "--as", "accumulator")
+	want := `kernel    problem                             bits                        rounding      subnormals                order
+v3_block  8x384x8 bfloat16×bfloat16→bfloat16  8; 24 in sums of up to 128  nearest even  operands kept, sums kept  128 × product, 2 × sum of 128, from [0 1 2 3]
+`
+	if code != cli.OK || stdout != want {
+		t.Errorf("exit %d, %q\n%s", code, stderr, stdout)
+	}
+	code, stdout, stderr = inspect("v5", "--sizes", "4", "--as", "accumulator")
+	if code != cli.OK || !strings.HasSuffix(stdout, " (((0+1)+2)+3)\n") {
+		t.Errorf("exit %d, %q\n%s", code, stderr, stdout)
 	}
 }
 

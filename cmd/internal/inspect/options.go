@@ -39,10 +39,12 @@ var formats = map[string][]string{
 	"plan":     {"text"},
 	"asm":      {"text"},
 	"timeline": {"text", "json", "svg"},
+
+	"accumulator": {"text"},
 }
 
 // ways are the keys of formats in the order of the manual.
-var ways = []string{"tile", "json", "counts", "steps", "traverse", "mosaic", "stablehlo", "schedule", "table", "plan", "asm", "timeline"}
+var ways = []string{"tile", "json", "counts", "steps", "traverse", "mosaic", "stablehlo", "schedule", "table", "plan", "asm", "timeline", "accumulator"}
 
 // defaultSteps is how many steps a format shows.
 var defaultSteps = map[string]int64{"text": 20, "csv": math.MaxInt64, "json": 2000, "gif": 300, "html": 2000}
@@ -106,6 +108,7 @@ VIEWS
   table      a line for each kernel of the launch, for several chips
   plan       what each pass of the CPU backend decided; asm is the inner loop, by llvm-mca
   timeline   what happens when, measured here or predicted for --topology
+  accumulator  how products are added: bits, rounding, order; bench --accumulators has XLA's
   A file may hold tile programs (json), StableHLO, or a .ttir kernel of Triton.
 `
 
@@ -129,7 +132,7 @@ func parse(args []string) (*options, error) {
 	cli.Group(f, "WHAT TO SHOW")
 	o.where = deviceflag.Define(f, 0)
 	o.where.DefineAssume(f)
-	f.IntVar(&o.threads, "threads", 0, "`THREADS` of this machine for --as plan, asm and timeline; 0 for one a core")
+	f.IntVar(&o.threads, "threads", 0, "`THREADS` of this machine for --as plan, asm, timeline and accumulator; 0 for one a core")
 	f.StringVar(&o.mcpu, "mcpu", "", "`PROCESSOR` that llvm-mca models for --as asm, such as znver4; this machine's if not given")
 	cli.Group(f, "WHERE")
 	if err := cli.Parse(f, args, manual); err != nil {
@@ -227,6 +230,9 @@ func (o *options) build(f *pflag.FlagSet, sizes, dtype, blocks string) (err erro
 		return err
 	}
 	family := o.kernel.Family()
+	if o.as == "accumulator" && family == problem.MatmulFamily && !f.Changed("sizes") {
+		sizes = family.Short(harness.AccumulatorSizes[0])
+	}
 	asked, err := harness.ParseDtypes(family, dtype)
 	if err == nil && len(asked) > 1 {
 		err = fmt.Errorf("%q: want one, have %d", dtype, len(asked))

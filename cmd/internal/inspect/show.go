@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"time"
 
+	"matladder/harness"
 	"matladder/internal/files"
 	"matladder/model/traverse"
+	"matladder/problem"
 	"matladder/tile"
 )
 
@@ -66,6 +69,8 @@ func (o *options) write(ctx context.Context, w io.Writer) error {
 		return o.assembly(ctx, w)
 	case o.as == "timeline":
 		return o.timeline(ctx, w)
+	case o.as == "accumulator":
+		return o.accumulator(ctx, w)
 	case o.as == "traverse" && o.format == "text":
 		return traverse.WriteMaps(ctx, w, o.programs, nil)
 	case o.format == "text":
@@ -83,4 +88,14 @@ func (o *options) write(ctx context.Context, w io.Writer) error {
 		return r.WriteHTML(w)
 	}
 	return animate(ctx, w, r)
+}
+
+// accumulator writes how the programs add, found by running them on the open device.
+func (o *options) accumulator(ctx context.Context, w io.Writer) error {
+	if _, ok := o.problem.(problem.Matmul); !ok {
+		return fmt.Errorf("--as accumulator is for kernels of matrix products, which %s is not", o.name)
+	}
+	point := harness.Point{Contender: harness.Rung{Kernel: o.kernel, Blocks: o.blocks}, Problem: o.problem, Variant: o.variant, Params: o.open.Params}
+	sweep := harness.Sweep{Config: harness.Config{Timeout: time.Hour}, Groups: []harness.Group{{Points: []harness.Point{point}}}}
+	return harness.WriteAccumulators(ctx, w, sweep, harness.Options{Backend: o.open.Backend})
 }

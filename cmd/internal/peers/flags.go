@@ -20,7 +20,7 @@ type flags struct {
 
 	peers, threads, paths, report []string
 	out, page, note, tuned        string
-	list, resume                  bool
+	list, resume, accumulators    bool
 	budget                        time.Duration
 
 	counts []int // of threads; 0 for one a core
@@ -67,6 +67,7 @@ func parseFlags(args []string) (*flags, error) {
 	s.BoolVar(&f.resume, "resume", false, "resume the sweep of the results file --out")
 	cli.Group(s, "RESULTS")
 	s.BoolVar(&f.list, "list", false, "print which peers there are, and how to install the others")
+	s.BoolVar(&f.accumulators, "accumulators", false, "print how each kernel and peer adds its products, as bench does")
 	s.StringArrayVar(&f.report, "report", nil, "compare what is in a results `FILE`; may be repeated")
 	s.StringVar(&f.page, "page", "", "put the report between the marks of this `FILE`")
 	s.StringVar(&f.note, "note", "", "`TEXT` to put above the report")
@@ -86,6 +87,8 @@ func (f *flags) check() error {
 		return cli.Usagef("--resume needs --out, the file to go on with")
 	case f.tuned != "" && f.tuned != noTable:
 		return cli.Usagef("--tuned %s: only none is a choice here", f.tuned)
+	case f.accumulators && f.out != "":
+		return cli.Usagef("--accumulators prints a table and measures nothing: leave --out out")
 	case f.budget < 0:
 		return cli.Usagef("--time-budget %s is negative", f.budget)
 	case len(f.report) == 0 && (f.page != "" || f.note != ""):

@@ -30,6 +30,9 @@ func measure(ctx context.Context, f *flags, stdout, stderr io.Writer) error {
 	if err != nil {
 		return sweepflag.Mistake(err)
 	}
+	if f.accumulators && !f.set.Changed("sizes") {
+		config.Sizes = harness.AccumulatorSizes
+	}
 	provenance := harness.NewProvenance(config.Name, time.Now(), config.Families()...)
 	out := cmp.Or(f.out, filepath.Join("out", provenance.RunID+".csv"))
 	begin, budget := time.Now(), config.TimeBudget
@@ -43,19 +46,22 @@ func measure(ctx context.Context, f *flags, stdout, stderr io.Writer) error {
 		}
 		opt := harness.Options{Provenance: provenance, Out: out, Resume: f.resume || i > 0}
 		var o harness.Outcome
-		if o, err = measureWith(ctx, f, config, opt, stderr); len(o.Rows) > 0 {
+		if o, err = measureWith(ctx, f, config, opt, stdout, stderr); len(o.Rows) > 0 {
 			rows, saved = o.Rows, o.Saved
 		}
 		if err != nil {
 			break
 		}
 	}
+	if f.accumulators {
+		return err
+	}
 	again := cli.Command("peers", append(sweepflag.Args(f.set, "out", "resume"), "--resume", "--out", cmp.Or(saved, out))...)
 	return conclude(stdout, stderr, cmp.Or(saved, out), again, rows, sweepflag.Out(err, out, f.resume))
 }
 
 // measureWith measures one number of threads.
-func measureWith(ctx context.Context, f *flags, c harness.Config, opt harness.Options, stderr io.Writer) (harness.Outcome, error) {
+func measureWith(ctx context.Context, f *flags, c harness.Config, opt harness.Options, stdout, stderr io.Writer) (harness.Outcome, error) {
 	entry, err := registry.Find(builtin.CPU, registry.Measures)
 	if err != nil {
 		return harness.Outcome{}, err
@@ -103,6 +109,9 @@ func measureWith(ctx context.Context, f *flags, c harness.Config, opt harness.Op
 	opt.Begin = func() {
 		fmt.Fprintf(stderr, "%s, %s, %s: %s against %s\n", host.Device().Names[0], host.Params.ISA, cli.Plural(host.Params.Threads, "thread"),
 			cli.Plural(len(sweep.Groups), "group"), strings.Join(opponents(l, opt.Baseline), ", "))
+	}
+	if f.accumulators {
+		return harness.Outcome{}, harness.WriteAccumulators(ctx, stdout, sweep, opt)
 	}
 	opt.Observe = func(e harness.Event) { observe(stderr, e) }
 	return harness.Run(ctx, sweep, opt)

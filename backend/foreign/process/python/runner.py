@@ -111,13 +111,17 @@ class NumPy:
             ctypes.memset(out.ctypes.data, 0xFF, out.nbytes)
 
 
+class Prepares(Exception):
+    pass
+
+
 class JAX(NumPy):
     name = "jax"
 
     def __init__(self, _):
         super().__init__(_)
         import jax
-        self.jax = jax
+        self.jax, self.last = jax, (None, None)
 
     def array(self, data, word, shape):
         return self.jax.block_until_ready(self.jax.numpy.array(super().array(data, word, shape)))
@@ -144,17 +148,16 @@ class JAX(NumPy):
             return str(export.export(self.jax.jit(traced), platforms=[platform])(*arrays).mlir_module())
 
     def jitted(self, function, inputs):
-        """The function compiled; None of one that prepares."""
-        class Prepares(Exception):
-            pass
+        """The function compiled, once for all inputs; None of one that prepares."""
+        if self.last[0] is not function:
+            def traced(*arrays):
+                out = function(*arrays)
+                if callable(out):
+                    raise Prepares
+                return out
 
-        def traced(*arrays):
-            out = function(*arrays)
-            if callable(out):
-                raise Prepares
-            return out
-
-        compute = self.jax.jit(traced)
+            self.last = function, self.jax.jit(traced)
+        compute = self.last[1]
         try:
             compute(*inputs)
         except Prepares:
