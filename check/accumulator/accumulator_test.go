@@ -164,12 +164,17 @@ func TestFind(t *testing.T) {
 			return n * of, inLanes(n), order
 		}, Accumulator{Bits: 24, Rounding: "nearest even", Subnormals: kept}},
 		{"blocks stored in bfloat16", "bfloat16", func() (int, func([]float64) float64, string) {
-			return 48, inBlocks(12, inLanes(4), bf16), "3 × product, sum of 3, sum of 6, 3 × sum of 12, from [0 4 8 1]"
+			of := 3 + rng.IntN(6)
+			return 12 * of, inBlocks(12, inLanes(4), bf16), fmt.Sprintf("3 × product, sum of 3, sum of 6, %d × sum of 12, from [0 4 8 1]", of-1)
 		}, Accumulator{Bits: 8, Group: 12, GroupBits: 24, Rounding: "nearest even", Subnormals: kept}},
 		{"bfloat16 sums", "bfloat16:float32", func() (int, func([]float64) float64, string) {
 			k := 36 + rng.IntN(60)
 			return k, sequential(bf16), fmt.Sprintf("%d × product, from [0 1 2 3]", k)
 		}, Accumulator{Bits: 8, Rounding: "nearest even", Subnormals: kept}},
+		{"float16 sums", "float16", func() (int, func([]float64) float64, string) {
+			k := 36 + rng.IntN(60)
+			return k, sequential(tile.Float16.Round), fmt.Sprintf("%d × product, from [0 1 2 3]", k)
+		}, Accumulator{Bits: 11, Rounding: "nearest even", Subnormals: "operands kept"}},
 		{"13 bits, fused", "float8_e4m3fn:bfloat16", func() (int, func([]float64) float64, string) {
 			of := 3 + rng.IntN(4)
 			return 16 * of, fused(16, 13), fmt.Sprintf("product, (15 × product at once), %d × (16 × product at once), from [0 1 16 32]", of-1)

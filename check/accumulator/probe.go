@@ -54,10 +54,13 @@ func newProber(p problem.Matmul, multiply func(a, b []float64) ([]float64, error
 	case p.K > MaxK && !x.a.whole:
 		return nil, fmt.Errorf("k = %d: an order of at most %d products is looked for", p.K, MaxK)
 	}
-	// Half the range of float32: sums of M and −M do not overflow.
+	// Half the range of float32, and that of a and out where M still exceeds units enough: no sum overflows.
 	x.a.high, x.b.high = min(x.a.high, 50), min(x.b.high, 50)
-	x.top = x.a.high + x.b.high
-	x.low = max(x.a.low+x.b.low, x.out.low-x.out.digits+1, x.top-100)
+	x.top, x.low = x.a.high+x.b.high, max(x.a.low+x.b.low, x.out.low-x.out.digits+1)
+	if top := min(x.a.high, x.out.high) - 1; top-x.low >= 32 {
+		x.top = top
+	}
+	x.low = max(x.low, x.top-100)
 	x.widest = min(x.top-x.low-1, 60)
 	x.each = 1 << max(0, min(6, x.out.digits, x.top-x.low-25))
 	return x, nil
