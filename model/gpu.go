@@ -31,8 +31,11 @@ type GPUWork struct {
 	LeastBytes   int64 // of all inputs and outputs, each once
 
 	// ArithmeticSeconds is what a step takes beside its products, and not at the same time,
-	// on a multiprocessor of its own. It is not known of programs.
+	// on a multiprocessor of its own. Of programs On adds that of Operations.
 	ArithmeticSeconds float64
+	// Operations are those on float32 numbers, a step, in loops of the program and on the way
+	// to its products. The model was fitted to kernels without.
+	Operations int64
 
 	Dots  []GPUDot // of a step
 	Reads GPUReads // nil where that is not known, or of too many blocks
@@ -132,19 +135,48 @@ func GPUWorkOf(p *tile.Program) (GPUWork, error) {
 			read(GPURead{i, at, l.bytes})
 		}
 	}
-	p.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) {
-		if e.Op == tile.OpDot {
-			a, _ := e.Contracted()
-			o, k := e.Shape, e.Args[0].Shape[a]
-			d := GPUDot{padded(o[0]), padded(o[1]), padded(k), int64(e.Args[0].Dtype.Bits()), int64(e.Args[1].Dtype.Bits()), 1}
-			w.FLOPs += 2 * d.M * d.N * d.K
-			w.Dots = append(w.Dots, d)
-		}
-	})
+	w.statements(p.Body, 1)
 	if w.FLOPs == 0 {
 		return w, fmt.Errorf("%s: %w: no product", p.Name, ErrUncountable)
 	}
 	return w, nil
+}
+
+// statements counts what a body computes that runs so many times in a step.
+func (w *GPUWork) statements(body []*tile.Stmt, times int) {
+	for _, s := range body {
+		if s.Kind == tile.Loop {
+			w.statements(s.Body, times*s.Axis.Size)
+			continue
+		}
+		w.statements(s.Body, times)
+		if s.Value == nil {
+			continue
+		}
+		computed := map[*tile.Expr]bool{}
+		count := func(e *tile.Expr) {
+			if e.Op.IsElementwise() && e.Op != tile.OpCast && !computed[e] {
+				computed[e] = true
+				w.Operations += int64(times) * tile.Elements(e.Shape)
+			}
+		}
+		tile.WalkExpr(s.Value, func(e *tile.Expr) {
+			if times > 1 {
+				count(e)
+			}
+			if e.Op != tile.OpDot {
+				return
+			}
+			for _, x := range e.Args {
+				tile.WalkExpr(x, count)
+			}
+			a, _ := e.Contracted()
+			o, k := e.Shape, e.Args[0].Shape[a]
+			d := GPUDot{padded(o[0]), padded(o[1]), padded(k), int64(e.Args[0].Dtype.Bits()), int64(e.Args[1].Dtype.Bits()), float64(times)}
+			w.FLOPs += 2 * d.M * d.N * d.K * int64(times)
+			w.Dots = append(w.Dots, d)
+		})
+	}
 }
 
 // padded is the dimension of a block as a GPU computes it: a power of two.
@@ -248,6 +280,9 @@ func (m GPUModel) On(w GPUWork, d machine.Device, l GPULayout, dtype, precision 
 	}
 	if w.Programs < 1 || l.BlocksPerCore < 1 || d.Cores < 1 {
 		return GPUTime{}, errors.New("no blocks to predict")
+	}
+	if simple := d.PeakAt(tile.Float32.String(), machine.PrecisionHighest); w.Operations > 0 && simple.Known() { // of two operations in one
+		w.ArithmeticSeconds += float64(w.Operations) / (simple.Value / 2 / float64(d.Cores))
 	}
 	slots := l.slots(d)
 	bytes := w.memoryBytes(slots, max(1, l.Group), cachedShare*d.LastLevelCacheBytes.Value)

@@ -23,34 +23,24 @@ func decodedProduct(t *scaled.Program) ([]*tile.Program, error) {
 	acc := t.Scratch("acc", tile.Float32, s.M, s.N)
 
 	wide := tile.BFloat16
-	if p.A == tile.Float32 {
-		wide = p.A
+	if d := t.TypeOfA; d.Bits() > 8 && d != wide {
+		wide = tile.Float32
 	}
-	x, y := tile.Value(tile.Cast(a, wide)), tile.Value(tile.Cast(b, wide))
-	if q.sa != nil { // of all groups of a row those of this block
-		is := members(1, tile.Times(k, s.K), q.size, q.sa.Shape()[1], s.K)
-		x = tile.Mul(x, tile.Cast(tile.Dot(tile.Cast(q.sa, wide), tile.Cast(is, wide)), wide))
+	x := tile.Cast(a, tile.Float32)
+	if q.sa != nil { // of all groups of a row those of this block, each for the columns of its group
+		all := []int{q.sa.Shape()[1], s.K}
+		from := tile.Sub(tile.Add(tile.Iota(1, all...), tile.IndexValue(tile.Times(k, s.K))), tile.Mul(tile.Iota(0, all...), tile.Number(float64(q.size))))
+		in := tile.And(tile.Compare(from, tile.GE, tile.Number(0)), tile.Compare(from, tile.LT, tile.Number(float64(q.size))))
+		x = tile.Mul(x, tile.Dot(tile.Cast(q.sa, wide), tile.Cast(in, wide)))
 	}
-	sb := tile.Cast(q.sb, wide)
-	if q.sb.Partial(0) { // the last block may have whole groups past the end
-		sb = tile.Select(tile.InBounds(q.sb, 0), sb, tile.Number(0))
+	rows := make([]tile.Value, q.count) // each of sb is that of as many rows of b
+	for g := range rows {
+		rows[g] = tile.Broadcast(q.row(q.sb, tile.Const(g)), s.K/q.count, s.N)
 	}
-	if q.count > 1 {
-		is := members(0, tile.Const(0), q.size, s.K, q.count)
-		sb = tile.Cast(tile.Dot(tile.Cast(is, wide), sb), wide)
-	}
-	y = tile.Mul(y, sb)
+	y := tile.Mul(tile.Cast(b, tile.Float32), tile.Concat(0, rows...))
 
 	t.When(k.First(), func() { t.Fill(acc, 0) })
-	t.Accumulate(acc, tile.Dot(x, y, tile.AtPrecision(p.Precision)))
+	t.Accumulate(acc, tile.Dot(tile.Cast(x, wide), tile.Cast(y, wide), tile.AtPrecision(p.Precision)))
 	t.When(k.Last(), func() { t.Store(o, tile.Cast(q.Scaled(acc), p.Out)) })
 	return t.Programs()
-}
-
-// members has 1 where an element of k, counted from some on along a dimension, is one of a group
-// of size, along the other, and else 0: its product with scales has them for each element.
-func members(dim int, from tile.IndexExpr, size int, shape ...int) *tile.Expr {
-	at := tile.Add(tile.Iota(dim, shape...), tile.IndexValue(from))
-	after := tile.Sub(at, tile.Mul(tile.Iota(1-dim, shape...), tile.Number(float64(size))))
-	return tile.And(tile.Compare(after, tile.GE, tile.Number(0)), tile.Compare(after, tile.LT, tile.Number(float64(size))))
 }

@@ -83,16 +83,19 @@ func (q *groups) each(a, b *tile.Ref, do func(g group)) {
 		if in != nil {
 			inside = tile.Slice(in, 1, from, q.size)
 		}
-		row := func(r *tile.Ref) tile.Value {
-			x := q.wide(r, tile.Slice(r, 0, g, 1))
-			if !r.Partial(0) {
-				return x
-			}
-			// The last block may have whole groups past the end.
-			return tile.Select(tile.Slice(tile.InBounds(r, 0), 0, g, 1), x, tile.Number(0))
-		}
+		row := func(r *tile.Ref) tile.Value { return q.row(r, g) }
 		do(q.of(tile.Slice(a, 1, from, q.size), tile.Slice(b, 0, from, q.size), inside, tile.Plus(tile.Times(q.at, q.count), g), row))
 	})
+}
+
+// row is that of group g of a block.
+func (q *groups) row(r *tile.Ref, g tile.IndexExpr) tile.Value {
+	x := q.wide(r, tile.Slice(r, 0, g, 1))
+	if !r.Partial(0) {
+		return x
+	}
+	// The last block may have whole groups past the end.
+	return tile.Select(tile.Slice(tile.InBounds(r, 0), 0, g, 1), x, tile.Number(0))
 }
 
 // of is the group with parts a and b; row picks its row of scales of b. The scales of a of the

@@ -127,28 +127,16 @@ func (k *Kernel) call(c mlir.Calls) {
 		operands, order = append(operands, at), append(order, "dense<0> : tensor<1xindex>")
 	}
 	for _, r := range k.operands {
-		v := c.Reshape(c.Arrays[r.Name], kernelShape(r))
-		if isCode(r.Dtype) {
-			v = c.Op(v.Of(stored[r.Dtype]), "bitcast_convert", "", v)
-		}
-		operands = append(operands, v)
+		operands = append(operands, c.Reshape(c.Arrays[r.Name], kernelShape(r)))
 	}
 	var out []shaped
 	for _, r := range k.results {
-		to := mlir.Array(r.Dtype, kernelShape(r)...)
-		if isCode(r.Dtype) {
-			to.Elem = stored[r.Dtype]
-		}
-		out = append(out, to)
+		out = append(out, mlir.Array(r.Dtype, kernelShape(r)...))
 	}
 	attrs := fmt.Sprintf("backend_config = \"%s\", kernel_name = %q", mlir.Escaped(k.config()), k.Name)
 	made := c.Kernel("tpu_custom_call", attrs, operands, append(order, layouts(k.operands)...), out, layouts(k.results), k.Name)
 	for i, r := range k.results {
-		v := made[i]
-		if isCode(r.Dtype) {
-			v = c.Op(v.Of(mlir.Stored[r.Dtype]), "bitcast_convert", "", v)
-		}
-		c.Arrays[r.Name] = c.Reshape(v, r.Array)
+		c.Arrays[r.Name] = c.Reshape(made[i], r.Array)
 	}
 }
 

@@ -65,7 +65,7 @@ type step struct {
 
 var (
 	mainPattern    = regexp.MustCompile(`^  func\.func public @main\((.*)\) -> \((.*)\) \{$`)
-	reshapePattern = regexp.MustCompile(`^    (\S+) = stablehlo\.(?:reshape|bitcast_convert) (\S+) : \((.*)\) -> (.*)$`)
+	reshapePattern = regexp.MustCompile(`^    (\S+) = stablehlo\.reshape (\S+) : \((.*)\) -> (.*)$`)
 	slicePattern   = regexp.MustCompile(`^    (\S+) = stablehlo\.slice (\S+) \[(\d+):\d+\] : \((.*)\) -> (.*)$`)
 	callPattern    = regexp.MustCompile(`^    ([^ :]+)(?::\d+)? = stablehlo\.custom_call @tpu_custom_call\(([^)]*)\) \{backend_config = "([^"]*)", .*\} : \(([^)]*)\) -> \(?([^)]*?)\)? loc\("(\w+)"\)$`)
 	returnPattern  = regexp.MustCompile(`^    return (.*) : (.*)$`)

@@ -127,12 +127,12 @@ func matmulBaseline(p problem.Matmul) (*Launch, error) {
 	l := &Launch{Name: "xla", In: in, Out: out}
 	t := newText()
 	args := l.arguments(t, in, "")
-	named := map[string]value{}
-	for i, array := range in {
-		named[array.Name] = args[i]
-	}
 	l.text = t.Function("private", "launch", args, storedTypes(out), func() []value {
 		var o value
+		named := map[string]value{}
+		for i, array := range in {
+			named[array.Name] = t.numbers(args[i], array.Dtype)
+		}
 		if p.Quant == problem.NoQuant {
 			o = t.matmul(p, args[0], args[1])
 		} else {

@@ -32,7 +32,7 @@ func Interpret(programs []*tile.Program) (*Launch, error) {
 	l.text = t.Function("private", "launch", args, storedTypes(l.Out), func() []value {
 		arrays := map[string]value{}
 		for i, r := range bound.In {
-			arrays[r.Name] = t.As(args[i], working(r.Dtype).Elem)
+			arrays[r.Name] = t.As(t.numbers(args[i], r.Dtype), working(r.Dtype).Elem)
 		}
 		for i, p := range programs {
 			var in []value
@@ -46,7 +46,7 @@ func Interpret(programs []*tile.Program) (*Launch, error) {
 		}
 		var out []value
 		for _, r := range bound.Out {
-			out = append(out, t.As(arrays[r.Name], storage(r.Dtype)))
+			out = append(out, t.codes(t.As(arrays[r.Name], storage(r.Dtype)), r.Dtype))
 		}
 		return out
 	})

@@ -177,7 +177,11 @@ var operations = map[string]func(o *tensor, args []tensor, a attributes){
 	"reshape": func(o *tensor, args []tensor, _ attributes) { copy(o.v, args[0].v) },
 	"bitcast_convert": func(o *tensor, args []tensor, _ attributes) {
 		for i, x := range args[0].v {
-			if o.elem == "f32" {
+			if from := args[0].elem; from == "ui8" || from == "i4" {
+				o.v[i] = meant(dtypeOf(o.elem), x)
+			} else if o.elem == "ui8" || o.elem == "i4" {
+				o.v[i] = held(dtypeOf(from), x)
+			} else if o.elem == "f32" {
 				o.v[i] = float64(math.Float32frombits(uint32(int32(x))))
 			} else {
 				o.v[i] = float64(int32(math.Float32bits(float32(x))))

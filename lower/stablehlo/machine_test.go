@@ -283,11 +283,33 @@ func (m *machine) skip(line int) int {
 	}
 }
 
-// fromTile and toTile convert between host memory and values.
+// held is x, of d, as an array has it: the code of a float of which plugins are given codes;
+// meant is the opposite.
+func held(d tile.Dtype, x float64) float64 {
+	switch d {
+	case tile.Float4E2M1FN:
+		return float64(int8(d.Code(x)<<4) >> 4)
+	case tile.Float8E8M0FNU:
+		return float64(d.Code(x))
+	}
+	return x
+}
+
+func meant(d tile.Dtype, x float64) float64 {
+	switch d {
+	case tile.Float4E2M1FN:
+		return d.Value(byte(int8(x)) & 0xF)
+	case tile.Float8E8M0FNU:
+		return d.Value(byte(x))
+	}
+	return x
+}
+
+// fromTile converts host memory to values.
 func fromTile(t tile.Tensor) tensor {
-	v := tensor{elem: elements[t.Dtype], dims: slices.Clone(t.Shape), v: make([]float64, t.Len())}
+	v := tensor{elem: arrayElem(t.Dtype), dims: slices.Clone(t.Shape), v: make([]float64, t.Len())}
 	for i := range v.v {
-		v.v[i] = t.At(i)
+		v.v[i] = held(t.Dtype, t.At(i))
 	}
 	return v
 }
@@ -297,6 +319,16 @@ var elements = map[tile.Dtype]string{
 	tile.Float32: "f32", tile.BFloat16: "bf16", tile.Float8E4M3FN: "f8E4M3FN", tile.Float8E5M2: "f8E5M2",
 	tile.Float16: "f16", tile.Float4E2M1FN: "f4E2M1FN", tile.Float8E8M0FNU: "f8E8M0FNU",
 	tile.Int32: "i32", tile.Int8: "i8", tile.Uint8: "ui8", tile.Int4: "i4", tile.Bool: "i1",
+}
+
+func arrayElem(d tile.Dtype) string {
+	switch d {
+	case tile.Float4E2M1FN:
+		return "i4"
+	case tile.Float8E8M0FNU:
+		return "ui8"
+	}
+	return elements[d]
 }
 
 // dtypes are what elements spell.

@@ -63,7 +63,7 @@ func unlike(lo, hi tile.Tensor, got tensor) int {
 		}
 	}
 	for i := range lo.Len() {
-		l, h, g := lo.At(i), hi.At(i), got.v[i]
+		l, h, g := lo.At(i), hi.At(i), meant(lo.Dtype, got.v[i])
 		bound := func(x float64) float64 {
 			if lo.Dtype.IsInteger() || math.IsInf(x, 0) {
 				return 0
@@ -179,7 +179,7 @@ func TestCast_Meaning(t *testing.T) {
 					t.Fatal(err)
 				}
 				for i := range values {
-					if g, w := got[0].v[i], to.Round(in.At(i)); g != w && (g == g || w == w) {
+					if g, w := meant(to, got[0].v[i]), to.Round(in.At(i)); g != w && (g == g || w == w) {
 						t.Errorf("%v becomes %v, should be %v", in.At(i), g, w)
 					}
 				}

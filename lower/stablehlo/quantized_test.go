@@ -28,7 +28,7 @@ func runText(t *testing.T, l *stablehlo.Launch, in []tile.Tensor) map[string]til
 	for i, a := range l.Out {
 		out := tile.NewTensor(a.Dtype, a.Shape...)
 		for e := range out.Len() {
-			out.Set(e, got[i].v[e])
+			out.Set(e, meant(out.Dtype, got[i].v[e]))
 		}
 		named[a.Name] = out
 	}

@@ -35,8 +35,25 @@ type text struct{ *mlir.StableHLO }
 
 func newText() *text { return &text{mlir.NewStableHLO()} }
 
-// storage is how the elements of an array are spelled.
-func storage(d tile.Dtype) string { return mlir.Array(d).Elem }
+// storage is how elements of d are spelled.
+func storage(d tile.Dtype) string {
+	if d == tile.Uint8 {
+		return mlir.Array(d).Elem
+	}
+	return mlir.Stored[d]
+}
+
+// numbers is x, of d, as numbers where an array has their codes; codes is the opposite.
+func (t *text) numbers(x value, d tile.Dtype) value { return t.bits(x, storage(d)) }
+
+func (t *text) codes(x value, d tile.Dtype) value { return t.bits(x, mlir.Array(d).Elem) }
+
+func (t *text) bits(x value, elem string) value {
+	if x.Elem == elem {
+		return x
+	}
+	return t.Op(x.Of(elem), "bitcast_convert", "", x)
+}
 
 // working is the type in which Interpret computes on d: f32 for all floats and
 // i32 for all integers, whose values are those of d after rounded has been at

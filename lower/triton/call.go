@@ -32,7 +32,7 @@ func (k *Kernel) call(c mlir.Calls) {
 	for i, r := range k.results {
 		out[i] = mlir.Array(r.Dtype, r.Array...)
 		switch {
-		case inBytes(r), isCode(r.Dtype) && r.Dtype.Bits() == 8:
+		case inBytes(r):
 			out[i].Elem = "i8"
 		case r.Dtype.Bits() == 4: // rows of an even number
 			out[i] = shaped{Elem: "i8", Dims: []int{int(tile.Elements(r.Array) / 2)}}
@@ -48,10 +48,7 @@ func (k *Kernel) call(c mlir.Calls) {
 // packed is an array as a kernel takes it: four bits as bytes of two.
 func packed(c mlir.Calls, r *tile.Ref) value {
 	v := c.Arrays[r.Name]
-	switch {
-	case isCode(r.Dtype) && r.Dtype.Bits() == 8:
-		return c.Op(v.Of("i8"), "bitcast_convert", "", v)
-	case r.Dtype.Bits() != 4:
+	if r.Dtype.Bits() != 4 {
 		return v
 	}
 	n := int(tile.Elements(r.Array))
@@ -64,17 +61,12 @@ func packed(c mlir.Calls, r *tile.Ref) value {
 // unpacked is an array as a program takes it.
 func unpacked(c mlir.Calls, v value, r *tile.Ref) value {
 	switch {
-	case isCode(r.Dtype) && r.Dtype.Bits() == 8:
-		return c.Op(v.Of(mlir.Stored[r.Dtype]), "bitcast_convert", "", v)
 	case r.Dtype.Bits() != 4:
 		return v
-	case inBytes(r) && isCode(r.Dtype):
-		v = c.As(v, "i4")
-		return c.Op(v.Of(mlir.Stored[r.Dtype]), "bitcast_convert", "", v)
 	case inBytes(r):
 		return c.As(v, "i4")
 	}
-	pairs := shaped{Elem: mlir.Stored[r.Dtype], Dims: append(v.Dims, 2)}
+	pairs := shaped{Elem: "i4", Dims: append(v.Dims, 2)}
 	return c.Op(mlir.Array(r.Dtype, r.Array...), "reshape", "", c.Op(pairs, "bitcast_convert", "", v))
 }
 

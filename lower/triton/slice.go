@@ -123,7 +123,11 @@ func (k *kernel) concat(e *tile.Expr) value {
 			at = k.cheap("arith.maxsi", k.cheap("arith.subi", at, k.Constant(at.Type, float64(from))), k.Constant(at.Type, 0))
 		}
 		n := x.Shape[e.Dim]
-		v = k.gathered(v, d, dim, at, to, n)
+		if x.Op == tile.OpBroadcast && mlir.Physical(x.Args[0].Shape)[dim] == 1 { // all alike
+			v = k.Vector(k.Wide(k.Expr(x), d), shaped{Elem: v.Elem, Dims: to})
+		} else {
+			v = k.gathered(v, d, dim, at, to, n)
+		}
 		if i == 0 {
 			all = v
 		} else {

@@ -88,7 +88,7 @@ func (c *GPUCompiler) Compile(ctx context.Context, g GPU, program string) (*Comp
 // The ways in which XLA says that a kernel takes more of a GPU than a block can have,
 // and that a GPU lacks something.
 var (
-	sharedPattern         = regexp.MustCompile(`(?i)shared memory[^0-9]*(?:size )?limit exceeded[^0-9]*requested (\d+), available:? (\d+)`)
+	sharedPattern         = regexp.MustCompile(`(?i)(shared|tensor) memory[^0-9]*(?:size )?limit exceeded[^0-9]*requested (\d+), available:? (\d+)`)
 	gpuUnsupportedPattern = regexp.MustCompile(`(?i)unsupported|not (yet )?supported|not implemented|requires compute capability|feature .* not supported`)
 )
 
@@ -101,9 +101,12 @@ func classifyGPU(code int, message string) error {
 		reason = strings.ToValidUTF8(reason[:longest], "") + " …"
 	}
 	if m := sharedPattern.FindStringSubmatch(message); m != nil {
-		big := &libtpu.TooBigError{TooBigError: backend.TooBigError{What: "shared memory"}, Compiler: xlaGPU, Reason: reason}
-		big.Needed, _ = strconv.ParseInt(m[1], 10, 64)
-		big.Limit, _ = strconv.ParseInt(m[2], 10, 64)
+		big := &libtpu.TooBigError{TooBigError: backend.TooBigError{What: strings.ToLower(m[1]) + " memory"}, Compiler: xlaGPU, Reason: reason}
+		big.Needed, _ = strconv.ParseInt(m[2], 10, 64)
+		big.Limit, _ = strconv.ParseInt(m[3], 10, 64)
+		if strings.HasPrefix(big.What, "tensor") { // in columns of 128 rows, 32 bits each
+			big.Needed, big.Limit = 512*big.Needed, 512*big.Limit
+		}
 		return big
 	}
 	if gpuUnsupportedPattern.MatchString(message) && !strings.Contains(message, "Failed to parse") {

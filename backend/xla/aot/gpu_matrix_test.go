@@ -49,7 +49,7 @@ func (c matrixCell) what() string {
 func (c matrixCell) rung() string { return strings.TrimSpace(c.kernel.Name() + " " + c.variant) }
 
 // matrix lists every rung of matmul on even, ragged and batched sizes in every dtype,
-// every quantization and variant of the fifth, and every rung of the other families in
+// every quantization and variant of the rungs with scales, and every rung of the other families in
 // bfloat16 on ragged sizes.
 func matrix(t *testing.T) []matrixCell {
 	var cells []matrixCell
@@ -92,15 +92,11 @@ func matrix(t *testing.T) []matrixCell {
 		}
 	}
 	for _, p := range append(problemtest.Quantized(1, 300, 1200, 500, 128), problemtest.Quantized(3, 128, 512, 256, 128)[:3]...) {
-		k := ladder[len(ladder)-1]
-		if k.Supports(p) != nil {
-			k = ladder[len(ladder)-2]
-		}
 		if strings.Contains(string(p.Quant), "e8m0") || p.B == tile.Float4E2M1FN {
 			continue
 		}
-		for _, variant := range k.Variants(p) {
-			add(k, variant, p, tile.Blocks{M: 64, K: 128, N: 128})
+		for _, variant := range problemtest.Kernel(p).Variants(p) {
+			add(kernels.Of(problemtest.Kernel(p)), variant, p, tile.Blocks{M: 64, K: 128, N: 128})
 		}
 	}
 	for _, f := range problem.Families()[1:] {
@@ -308,7 +304,7 @@ func matrixPage(cells []matrixCell, outcomes [][]string, version string) []byte 
 
 Reference: which kernels compile for which NVIDIA GPU, with the registers and shared memory they take. No GPU is needed or used. [gpu.md](gpu.md) says how to run them.
 
-The table has every rung of matmul in every dtype, on even, ragged and batched sizes, and every quantization of the fifth. It also has every rung of the other families in bfloat16 on ragged sizes. The plugin jax-cuda13-pjrt %s compiled them for A100 (sm_80), L4 (sm_89), H100 (sm_90a) and B200 (sm_100a). %d of %d programs compile, %d of them with registers spilled to memory; %d are `+"`too_big`, %d `unsupported`"+`.
+The table has every rung of matmul in every dtype, on even, ragged and batched sizes, and every quantization of the fifth and sixth. It also has every rung of the other families in bfloat16 on ragged sizes. The plugin jax-cuda13-pjrt %s compiled them for A100 (sm_80), L4 (sm_89), H100 (sm_90a) and B200 (sm_100a). %d of %d programs compile, %d of them with registers spilled to memory; %d are `+"`too_big`, %d `unsupported`"+`.
 
 | a cell says | meaning |
 | --- | --- |

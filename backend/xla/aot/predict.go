@@ -348,7 +348,11 @@ func duration(seconds float64) time.Duration { return time.Duration(seconds * fl
 func product(p *tile.Program) (dtype, precision string) {
 	p.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) {
 		if e.Op == tile.OpDot && dtype == "" {
-			dtype, precision = e.Args[0].Dtype.String(), e.Precision.String()
+			d := e.Args[0].Dtype
+			if d == tile.Float4E2M1FN || e.Args[1].Dtype == tile.Float4E2M1FN { // which kernels widen
+				d = tile.BFloat16
+			}
+			dtype, precision = d.String(), e.Precision.String()
 		}
 	})
 	return dtype, precision

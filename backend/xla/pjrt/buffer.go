@@ -15,7 +15,7 @@ import (
 // bufferTypes are the types of arrays whose bytes a plugin takes as they are.
 var bufferTypes = map[tile.Dtype]dtypes.DType{
 	tile.Float32: dtypes.Float32, tile.BFloat16: dtypes.BFloat16, tile.Float16: dtypes.Float16,
-	tile.Float8E4M3FN: dtypes.F8E4M3FN, tile.Float8E5M2: dtypes.F8E5M2, tile.Float8E8M0FNU: dtypes.F8E8M0FNU,
+	tile.Float8E4M3FN: dtypes.F8E4M3FN, tile.Float8E5M2: dtypes.F8E5M2, tile.Float8E8M0FNU: dtypes.Uint8,
 	tile.Int32: dtypes.Int32, tile.Int8: dtypes.Int8, tile.Uint8: dtypes.Uint8,
 }
 
@@ -42,11 +42,8 @@ func (b *pjrtBackend) newInput(a stablehlo.Array) (*buffer, error) {
 // transfer copies an array to the device.
 func (b *pjrtBackend) transfer(name string, t tile.Tensor) (*buffer, error) {
 	data, typ := t.Data, bufferTypes[t.Dtype]
-	switch t.Dtype {
-	case tile.Int4:
+	if t.Dtype.Bits() == 4 {
 		data, typ = apart4(t), dtypes.Int4
-	case tile.Float4E2M1FN:
-		data, typ = apart4(t), dtypes.F4E2M1FN
 	}
 	h, err := b.client.BufferFromHost().FromRawData(data, typ, t.Shape).ToDevice(b.target).Done()
 	if err != nil {

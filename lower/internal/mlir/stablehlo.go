@@ -19,10 +19,14 @@ func Module(name, functions string) string {
 	return fmt.Sprintf("module @%s {\n%s}\n", Symbol(name), functions)
 }
 
-// Array is the type of an array of d as a plugin is given it.
+// Array is the type of an array of d as a plugin is given it: floats of which kernels know the
+// codes alone are integers, since a TPU takes longer to make those of them than to multiply.
 func Array(d tile.Dtype, dims ...int) Type {
-	if d == tile.Uint8 {
+	switch d {
+	case tile.Uint8, tile.Float8E8M0FNU:
 		return Type{Elem: "ui8", Dims: dims}
+	case tile.Float4E2M1FN:
+		return Type{Elem: "i4", Dims: dims}
 	}
 	return Type{Elem: Stored[d], Dims: dims}
 }
