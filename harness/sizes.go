@@ -3,6 +3,7 @@ package harness
 import (
 	"math"
 
+	"matladder/internal/each"
 	"matladder/internal/yamldoc"
 	"matladder/problem"
 
@@ -71,10 +72,7 @@ func (d document) shapes(f *problem.Family, n *yaml.Node, limit int) ([]problem.
 		if err != nil {
 			return nil, err
 		}
-		var shapes []problem.Sizes
-		for _, s := range squares {
-			shapes = append(shapes, f.Equal(s))
-		}
+		shapes := each.Of(squares, f.Equal)
 		return shapes, d.atMost(n, len(shapes), limit)
 	}
 	axes, keys := make([][]int, len(f.Sizes)), yamldoc.Fields{}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/internal/words"
 	"matladder/machine/mesh"
 	"matladder/plots/figure"
@@ -109,10 +110,9 @@ func (sp scaledProduct) picture(q Request) (*figure.Panels, error) {
 		return nil, fmt.Errorf("no product of %s on a mesh has a rate: %s", sp.whole.Size(), failureOf(sp.whole))
 	}
 	p := &figure.Panels{Heading: headingOf(q, "Scaling of "+sp.whole.Size(), all, false, hollowWords)}
-	var ticks []figure.Tick
-	for _, s := range all {
-		ticks = append(ticks, figure.Tick{Value: float64(s.Devices), Label: strconv.Itoa(s.Devices)})
-	}
+	ticks := each.Of(all, func(s *stats.Summary) figure.Tick {
+		return figure.Tick{Value: float64(s.Devices), Label: strconv.Itoa(s.Devices)}
+	})
 	rows := strconv.FormatFloat(float64(sp.whole.M)/float64(sp.whole.Devices), 'f', -1, 64)
 	devices, ways := figure.Powers("devices", ticks), waysToSpread(all)
 	y := figure.Axis{Label: "% of the peak of all devices", Max: 106, Unit: percent}
@@ -236,10 +236,9 @@ func (w way) fastest(summaries []*stats.Summary) []*stats.Summary {
 		return 0
 	}
 	numbers, on := grouped(of, func(s **stats.Summary) int { return (*s).Devices })
-	var fastest []*stats.Summary
-	for _, n := range numbers {
-		fastest = append(fastest, slices.MaxFunc(on[n], func(a, b *stats.Summary) int { return cmp.Compare(rate(a), rate(b)) }))
-	}
+	fastest := each.Of(numbers, func(n int) *stats.Summary {
+		return slices.MaxFunc(on[n], func(a, b *stats.Summary) int { return cmp.Compare(rate(a), rate(b)) })
+	})
 	return fastest
 }
 

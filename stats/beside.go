@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/results"
 )
 
@@ -70,10 +71,7 @@ func costSections(summaries []Summary) []Section {
 		slices.SortStableFunc(costs, func(a, b Cost) int {
 			return cmp.Or(ladderOrder(a.Point, b.Point), strings.Compare(a.Point.Product(), b.Point.Product()))
 		})
-		var points []Summary
-		for _, c := range costs {
-			points = append(points, *c.Point)
-		}
+		points := each.Of(costs, func(c Cost) Summary { return *c.Point })
 		section := Section{Title: title, Rows: make([][]string, len(points))}
 		product := ladderColumn{name: "product", cell: func(s *Summary) string { return s.Product() }}
 		section.add(points, kernelColumn, variantColumn, product, sizeColumn)

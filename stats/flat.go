@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/results"
 )
 
@@ -109,10 +110,7 @@ func orNil(text string) any {
 
 func writeFlatCSV(buf *bytes.Buffer, summaries []Summary) error {
 	w := csv.NewWriter(buf)
-	header := make([]string, len(flatColumns))
-	for i, c := range flatColumns {
-		header[i] = c.name
-	}
+	header := each.Of(flatColumns, func(c flatColumn) string { return c.name })
 	w.Write(header)
 	for i := range summaries {
 		cells := make([]string, len(flatColumns))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"matladder/internal/each"
 	"matladder/results"
 )
 
@@ -99,12 +100,9 @@ func (t *timing) fit(method results.Method, rows []rep) {
 	for id, reps := range grouped(rows, func(r rep) roundID { return r.round }) {
 		rounds++
 		if method != results.Loop {
-			var each []float64
-			for _, r := range reps {
-				each = append(each, r.seconds/float64(r.launches))
-			}
-			t.add(id.run, each...)
-			t.rounds = append(t.rounds, roundTime{id, estimate(each).Median})
+			times := each.Of(reps, func(r rep) float64 { return r.seconds / float64(r.launches) })
+			t.add(id.run, times...)
+			t.rounds = append(t.rounds, roundTime{id, estimate(times).Median})
 			continue
 		}
 		var launches, seconds []float64

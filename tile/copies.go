@@ -1,6 +1,10 @@
 package tile
 
-import "slices"
+import (
+	"slices"
+
+	"matladder/internal/each"
+)
 
 // SemaphoreKind is what a semaphore counts.
 type SemaphoreKind uint8
@@ -164,10 +168,7 @@ func (p *Program) Devices() int { return int(Elements(sizes(p.Mesh))) }
 func (p *Program) Coordinates(device int) []int { return unravel(device, sizes(p.Mesh)) }
 
 func sizes(axes []*Axis) []int {
-	n := make([]int, len(axes))
-	for i, a := range axes {
-		n[i] = a.Size
-	}
+	n := each.Of(axes, func(a *Axis) int { return a.Size })
 	return n
 }
 

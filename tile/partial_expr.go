@@ -1,6 +1,10 @@
 package tile
 
-import "slices"
+import (
+	"slices"
+
+	"matladder/internal/each"
+)
 
 // visit returns the edges of e as it is evaluated at this point of the body, and
 // notes them for it and everything inside it.
@@ -8,10 +12,7 @@ func (a *partialAnalysis) visit(e *Expr) edgeSets {
 	if n := a.info.exprs[e]; n != nil && n.visit == a.visits {
 		return n.last
 	}
-	args := make([]edgeSets, len(e.Args))
-	for i, arg := range e.Args {
-		args[i] = a.visit(arg)
-	}
+	args := each.Of(e.Args, a.visit)
 	var s edgeSets
 	switch e.Op {
 	case OpLoad:

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"text/tabwriter"
+
+	"matladder/internal/each"
 )
 
 // String prints the program in the manner of Pallas: the grid with its dimension
@@ -25,10 +27,7 @@ func (p *Program) String() string {
 		fmt.Fprintf(&b, "  grid %s = %s, %s\n", tuple(strings.Join(names, ", ")), tuple(strings.Join(sizes, ", ")), strings.Join(semantics, ", "))
 	}
 	if len(p.Mesh) > 0 {
-		devices := make([]string, len(p.Mesh))
-		for i, a := range p.Mesh {
-			devices[i] = fmt.Sprintf("%s = %d", a.Name, a.Size)
-		}
+		devices := each.Of(p.Mesh, func(a *Axis) string { return fmt.Sprintf("%s = %d", a.Name, a.Size) })
 		fmt.Fprintf(&b, "  mesh %s\n", strings.Join(devices, ", "))
 	}
 	columns := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)

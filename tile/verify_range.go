@@ -3,6 +3,8 @@ package tile
 import (
 	"slices"
 	"strings"
+
+	"matladder/internal/each"
 )
 
 // blockIndices: index maps stay inside their arrays for every program.
@@ -126,9 +128,5 @@ func (v *verifier) leaves(x IndexExpr, hi int, at site) string {
 
 // indexString prints an index map without its brackets.
 func indexString(index []IndexExpr) string {
-	parts := make([]string, len(index))
-	for i, x := range index {
-		parts[i] = bare(x)
-	}
-	return strings.Join(parts, ", ")
+	return strings.Join(each.Of(index, bare), ", ")
 }

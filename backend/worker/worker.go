@@ -12,6 +12,7 @@ import (
 	"matladder/backend"
 	"matladder/internal/child"
 	"matladder/internal/deadline"
+	"matladder/internal/each"
 	"matladder/machine"
 	"matladder/tile"
 )
@@ -190,9 +191,5 @@ func (p process) call(ctx context.Context, c call, in, into []tile.Tensor) (repl
 }
 
 func bytesOf(ts []tile.Tensor) [][]byte {
-	var arrays [][]byte
-	for _, t := range ts {
-		arrays = append(arrays, t.Data)
-	}
-	return arrays
+	return each.Of(ts, func(t tile.Tensor) []byte { return t.Data })
 }

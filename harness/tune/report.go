@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"matladder/harness/tuned"
+	"matladder/internal/each"
 	"matladder/problem"
 	"matladder/stats/interval"
 	"matladder/tile"
@@ -106,10 +107,7 @@ func conclusion(than string, audits []Audit, of func(Audit) Paired) string {
 // ofFirst is a line on how good the first choices of kernels are.
 func ofFirst(audits []Audit) string {
 	of := func(a Audit) Paired { return a.OverFirst }
-	var ratios []float64
-	for _, a := range audits {
-		ratios = append(ratios, of(a).Center)
-	}
+	ratios := each.Of(audits, func(a Audit) float64 { return of(a).Center })
 	worst := slices.MaxFunc(audits, func(a, b Audit) int { return cmp.Compare(of(a).Center, of(b).Center) })
 	return fmt.Sprintf("- the kernel's first choice takes %.3f × as long as the best of the exhaustive search in the median of %d, %.3f × at most, at %s; ",
 		interval.Of(ratios).Center, len(audits), of(worst).Center, sizeOf(worst.Row.Key)) + beyond("longer", func(p Paired) bool { return p.Low > 1 }, audits, of)

@@ -12,6 +12,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/seeded"
 	"matladder/harness/measure"
+	"matladder/internal/each"
 	"matladder/problem"
 )
 
@@ -52,11 +53,7 @@ func (t *Tuner) params(c Candidate) backend.Params {
 }
 
 func (t *Tuner) field(list []Candidate) []*trial {
-	var field []*trial
-	for _, c := range list {
-		field = append(field, t.trial(c))
-	}
-	return field
+	return each.Of(list, t.trial)
 }
 
 // open compiles and loads a trial and warms it up. The first time it also finds how

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"matladder/internal/each"
 	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
@@ -179,7 +180,7 @@ func kernelShape(r *tile.Ref) []int {
 
 // layouts are row-major: the last dimension is the fastest.
 func layouts(refs []*tile.Ref) []string {
-	return mlir.Each(refs, func(r *tile.Ref) string {
+	return each.Of(refs, func(r *tile.Ref) string {
 		order := make([]int, len(kernelShape(r)))
 		for d := range order {
 			order[d] = len(order) - 1 - d

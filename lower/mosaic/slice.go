@@ -3,6 +3,7 @@ package mosaic
 import (
 	"fmt"
 
+	"matladder/internal/each"
 	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
@@ -41,7 +42,7 @@ func (k *kernel) slice(e *tile.Expr) value {
 
 // concat puts blocks one after another.
 func (k *kernel) concat(e *tile.Expr) value {
-	vs := mlir.Each(e.Args, func(x *tile.Expr) value { return k.alone(k.Expr(x)) })
+	vs := each.Of(e.Args, func(x *tile.Expr) value { return k.alone(k.Expr(x)) })
 	if len(vs) == 1 {
 		return vs[0]
 	}
@@ -58,7 +59,7 @@ func (k *kernel) concat(e *tile.Expr) value {
 // unpacked moves elements of d around by means of move, at the full width of a
 // register: narrow elements share one, and bools have none.
 func (k *kernel) unpacked(d tile.Dtype, vs []value, move func([]value) value) value {
-	v := move(mlir.Each(vs, func(v value) value {
+	v := move(each.Of(vs, func(v value) value {
 		if d == tile.Bool {
 			return k.FromBool(v)
 		}

@@ -3,6 +3,7 @@ package stablehlo
 import (
 	"math"
 
+	"matladder/internal/each"
 	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
@@ -22,7 +23,7 @@ func (g *grid) expr(e *tile.Expr) value {
 	if v, ok := g.memo[e]; ok {
 		return v
 	}
-	args := mlir.Each(e.Args, g.expr)
+	args := each.Of(e.Args, g.expr)
 	v := g.apply(e, args)
 	g.memo[e] = v
 	return v
@@ -62,7 +63,7 @@ func (g *grid) apply(e *tile.Expr, args []value) value {
 	case tile.OpCast:
 		return g.cast(args[0], e.Args[0].Dtype, e.Dtype)
 	case tile.OpSlice:
-		at := mlir.Each(e.Shape, func(int) value { return g.Int(0) })
+		at := each.Of(e.Shape, func(int) value { return g.Int(0) })
 		at[e.Dim] = g.Index(e.Index)
 		return g.dynamicSlice(args[0], at, e.Shape)
 	case tile.OpConcat:

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"matladder/internal/each"
 	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
@@ -89,7 +90,7 @@ func (l *Launch) Loop(sets int) string {
 		out = append(out, storedTypes(l.Out)...)
 	}
 	main := t.Function("public", "main", append(args, in...), out, func() []value {
-		hints := append([]string{"n", "round"}, mlir.Each(in, func(v value) string { return v.Name[1:] })...)
+		hints := append([]string{"n", "round"}, each.Of(in, func(v value) string { return v.Name[1:] })...)
 		carried := append([]value{n, t.Int(0)}, in...)
 		for s := range sets {
 			for _, a := range l.Out {
@@ -138,7 +139,7 @@ func (l *Launch) LoopTogether(together, sets int) string {
 		in = append(in, l.arguments(t, l.In, suffix(s, sets))...)
 	}
 	args := append([]value{n}, in...)
-	hints = append(hints, mlir.Each(in, func(v value) string { return v.Name[1:] })...)
+	hints = append(hints, each.Of(in, func(v value) string { return v.Name[1:] })...)
 	var out []tensor
 	for s := range sets {
 		for _, a := range l.Out {
@@ -175,10 +176,7 @@ func (l *Launch) LoopTogether(together, sets int) string {
 		}
 	}
 	main := t.Function("public", "main", args, out, func() []value {
-		var made []value
-		for _, typ := range out {
-			made = append(made, t.Constant(typ, 0))
-		}
+		made := each.Of(out, func(typ tensor) value { return t.Constant(typ, 0) })
 		times := max(1, together/sets)
 		link, left := t.Int(0), t.Apply("remainder", n, t.Int(times*sets))
 		link, made = loop(t.Apply("divide", n, t.Int(times*sets)), link, made, func(link value, out []value) (value, []value) {
@@ -259,4 +257,4 @@ func (l *Launch) module(main string) string {
 	return mlir.Module(l.Name, main+l.text)
 }
 
-func storedTypes(arrays []Array) []tensor { return mlir.Each(arrays, Array.typ) }
+func storedTypes(arrays []Array) []tensor { return each.Of(arrays, Array.typ) }

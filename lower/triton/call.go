@@ -1,6 +1,7 @@
 package triton
 
 import (
+	"matladder/internal/each"
 	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
@@ -80,7 +81,7 @@ func unpacked(c mlir.Calls, v value, r *tile.Ref) value {
 
 // layouts are the dimensions of arrays, the fastest first.
 func (k *Kernel) layouts(refs []*tile.Ref) []string {
-	return mlir.Each(refs, func(r *tile.Ref) string {
+	return each.Of(refs, func(r *tile.Ref) string {
 		order := fastest(r, k.alongK[r])
 		if r.Dtype.Bits() == 4 && !inBytes(r) {
 			order = []int{0}

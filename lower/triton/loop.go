@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
@@ -169,7 +170,7 @@ func (k *kernel) yield(vs []value) {
 
 // holds are the values that scratch has here.
 func (k *kernel) holds(refs []*tile.Ref) []value {
-	return mlir.Each(refs, func(r *tile.Ref) value { return k.Vector(k.scratch[r], k.scratchType(r)) })
+	return each.Of(refs, func(r *tile.Ref) value { return k.Vector(k.scratch[r], k.scratchType(r)) })
 }
 
 // branch writes statements that run where cond holds. Scratch that they write has

@@ -3,6 +3,8 @@ package figure
 import (
 	"slices"
 
+	"matladder/internal/each"
+
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -85,10 +87,7 @@ func (e endLabel) end(f frame) vg.Point {
 // either end.
 func (l *endLabels) place(f frame) {
 	height := float64(textLine)
-	var want []float64
-	for _, e := range l.entries {
-		want = append(want, float64(e.end(f).Y))
-	}
+	want := each.Of(l.entries, func(e endLabel) float64 { return float64(e.end(f).Y) })
 	l.centres, _ = spread(want, slices.Repeat([]float64{height}, len(want)), float64(f.box.Min.Y)-height/2, float64(f.box.Max.Y)+height/2)
 }
 

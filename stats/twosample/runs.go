@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"matladder/internal/each"
+
 	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -26,10 +28,7 @@ const fewest = 4
 // and Davis 1982), Error the standard deviation over resamples (Maritz and Jarrett 1978).
 // Both have a formula: nothing is drawn.
 func NewRun(times []float64) Run {
-	x := make([]float64, len(times))
-	for i, t := range times {
-		x[i] = math.Log(t)
-	}
+	x := each.Of(times, math.Log)
 	slices.Sort(x)
 	n := float64(len(x))
 	a, b := FastEnd*(n+1), (1-FastEnd)*(n+1)

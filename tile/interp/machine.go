@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/tile"
 )
 
@@ -184,11 +185,7 @@ func (m *machine) where() string {
 	if len(axes) == 0 {
 		return ""
 	}
-	ids := make([]int, len(axes))
-	for i, a := range axes {
-		ids[i] = m.ProgramID(a)
-	}
-	return " at " + assignments(axes, ids)
+	return " at " + assignments(axes, each.Of(axes, m.ProgramID))
 }
 
 // assignments prints i=0, k=2.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/tile"
 )
 
@@ -102,10 +103,7 @@ func RunMesh(ctx context.Context, programs []*tile.Program, in [][]tile.Tensor, 
 // loadInputs turns tensors into arrays by name.
 func loadInputs(refs []*tile.Ref, in []tile.Tensor) (map[string]*array, error) {
 	if len(in) != len(refs) {
-		names := make([]string, len(refs))
-		for i, r := range refs {
-			names[i] = r.Name
-		}
+		names := each.Of(refs, func(r *tile.Ref) string { return r.Name })
 		return nil, fmt.Errorf("interp: %d inputs given, the programs take %d: %s", len(in), len(refs), strings.Join(names, ", "))
 	}
 	arrays := map[string]*array{}

@@ -11,6 +11,7 @@ import (
 	"matladder/backend/internal/hlo"
 	"matladder/backend/internal/libtpu"
 	"matladder/backend/xla/aot/schedule"
+	"matladder/internal/each"
 	"matladder/lower/mosaic"
 	"matladder/lower/stablehlo"
 	"matladder/machine"
@@ -130,10 +131,7 @@ func (b *Backend) PredictBaseline(ctx context.Context, spec backend.ProblemSpec)
 			}
 		}
 	}
-	works := make([]model.Work, len(parts))
-	for i, part := range parts {
-		works[i] = b.own(part)
-	}
+	works := each.Of(parts, b.own)
 	products, share := products(parts)
 	switch {
 	case len(products) == 0 && p.Family().Figure == problem.PerFLOPs:

@@ -9,6 +9,7 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/internal/hlo"
+	"matladder/internal/each"
 	"matladder/lower/mosaic"
 	"matladder/lower/stablehlo"
 	"matladder/lower/triton"
@@ -95,11 +96,7 @@ func GPUAdjustments(chip machine.Device, programs []*tile.Program, params backen
 	if err != nil {
 		return nil, refused(err)
 	}
-	var list []backend.Params
-	for _, a := range all {
-		list = append(list, params.With(a.Name, a.Value))
-	}
-	return list, nil
+	return each.Of(all, func(a triton.Adjustment) backend.Params { return params.With(a.Name, a.Value) }), nil
 }
 
 // tritonParams are the parameters that package lower/triton reads.

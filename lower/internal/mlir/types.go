@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/tile"
 )
 
@@ -69,17 +70,8 @@ func Cross(dims []int) string {
 // Commas is 1, 2.
 func Commas(xs ...int) string { return List(xs, strconv.Itoa) }
 
-// Each is what f makes of each of some things.
-func Each[T, U any](xs []T, f func(T) U) []U {
-	ys := make([]U, len(xs))
-	for i, x := range xs {
-		ys[i] = f(x)
-	}
-	return ys
-}
-
 // List writes what text says of each of some values, with commas.
-func List[V any](vs []V, text func(V) string) string { return strings.Join(Each(vs, text), ", ") }
+func List[V any](vs []V, text func(V) string) string { return strings.Join(each.Of(vs, text), ", ") }
 
 // Symbol turns a name into one that a module, function or value may have.
 func Symbol(name string) string {

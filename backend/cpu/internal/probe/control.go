@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"matladder/internal/each"
 )
 
 const (
@@ -84,10 +86,7 @@ func (c *Control) Run(ctx context.Context) (compute, memory time.Duration) {
 	}
 	wait.Wait()
 	middle := func(kind int) time.Duration {
-		var took []time.Duration
-		for _, p := range parts {
-			took = append(took, p[kind])
-		}
+		took := each.Of(parts, func(p [2]time.Duration) time.Duration { return p[kind] })
 		slices.Sort(took)
 		return took[(len(took)-1)/2]
 	}

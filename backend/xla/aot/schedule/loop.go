@@ -159,12 +159,7 @@ func (s *Schedule) hoisted(i int) int {
 }
 
 func (s *Schedule) inLoop(i int) bool {
-	for _, l := range s.Loops {
-		if l.contains(Span{i, i + 1}) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Loops, func(l Loop) bool { return l.contains(Span{i, i + 1}) })
 }
 
 // Unknown are the loops whose trips only the chip knows, in order.
