@@ -10,14 +10,13 @@ import (
 	"sync"
 	"time"
 
-	"matladder/stats"
-
 	"matladder/backend"
 	"matladder/backend/seeded"
 	"matladder/harness/measure"
 	"matladder/machine"
 	"matladder/problem"
 	"matladder/results"
+	"matladder/stats"
 )
 
 // Options say where a sweep runs and where its rows go.

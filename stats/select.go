@@ -1,8 +1,11 @@
 package stats
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"matladder/results"
@@ -78,4 +81,26 @@ func Newest(summaries []Summary, family, kernel, dtype string) []Summary {
 		}
 	}
 	return nil
+}
+
+// Rung returns the number of a kernel named v1_… to vN_…; false for other names.
+func Rung(kernel string) (n int, ok bool) {
+	number, _, _ := strings.Cut(strings.TrimPrefix(kernel, "v"), "_")
+	n, err := strconv.Atoi(number)
+	return n, err == nil && n > 0 && strings.HasPrefix(kernel, "v")
+}
+
+// CompareKernels orders kernels up the ladder: the baseline, v1, v2 … v10, others.
+func CompareKernels(a, b string) int {
+	return cmp.Or(cmp.Compare(rungOrder(a), rungOrder(b)), cmp.Compare(a, b))
+}
+
+func rungOrder(kernel string) int {
+	if kernel == results.Baseline {
+		return 0
+	}
+	if n, ok := Rung(kernel); ok {
+		return n
+	}
+	return math.MaxInt
 }

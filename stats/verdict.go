@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"matladder/results"
-
 	"matladder/stats/interval"
 	"matladder/stats/twosample"
 )

@@ -40,7 +40,7 @@ func (p *Program) Verify() error {
 // stages are the rules, each in a function of its own. Those of a stage rely on
 // what all earlier stages have accepted.
 var stages = [][]func(*verifier){
-	{ // verify_grid.go, verify_ref.go, verify_overlap.go: the parts on their own
+	{ // verify_ref.go: the parts on their own
 		gridAxes,
 		gridSize,
 		refNames,

@@ -21,6 +21,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -193,4 +195,53 @@ func Plural[T int | int64](n T, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Command is how to call a command of this module as this process was: by the path of
+// its program, with its name where that has all commands, or by go run if the program was
+// built by that or a test and will be gone.
+func Command(name string, args ...string) string {
+	program := os.Args[0]
+	if regexp.MustCompile(`[/\\\\]go-build\d*[/\\\\]`).MatchString(program) || strings.HasSuffix(strings.TrimSuffix(filepath.Base(program), ".exe"), ".test") {
+		program = "go run ./cmd/" + name
+	} else {
+		program = quote(program)
+		if len(os.Args) > 1 && os.Args[1] == name {
+			program += " " + name
+		}
+	}
+	for _, a := range args {
+		program += " " + quote(a)
+	}
+	return program
+}
+
+// plainWord is what every shell takes as it is.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:,=+@%-]+$`)
+
+// quote writes a word for a shell.
+func quote(word string) string {
+	if plainWord.MatchString(word) || filepath.Separator == '\\' && !strings.ContainsAny(word, " \"") {
+		return word
+	}
+	if filepath.Separator == '\\' {
+		return `"` + word + `"`
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// Probing returns a function, for a CPU backend's Options, that says on w that this machine is
+// being measured. file is where the figures are kept, "" for nowhere; where it cannot be
+// written they are not.
+func Probing(w io.Writer) func(file string, unwritable error) {
+	return func(file string, unwritable error) {
+		switch {
+		case file == "":
+			fmt.Fprintln(w, "measuring this machine, one or two seconds; there is no cache folder to keep the figures in")
+		case unwritable != nil:
+			fmt.Fprintf(w, "measuring this machine, one or two seconds; the figures cannot be kept: %v\n", unwritable)
+		default:
+			fmt.Fprintf(w, "measuring this machine once, one or two seconds; the figures are kept in %s\n", file)
+		}
+	}
 }

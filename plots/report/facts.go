@@ -7,10 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"matladder/stats"
-
 	"matladder/machine"
 	"matladder/results"
+	"matladder/stats"
 )
 
 // dtypeOf names what a section computes.

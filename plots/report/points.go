@@ -9,10 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"matladder/stats"
-
 	"matladder/plots"
 	"matladder/results"
+	"matladder/stats"
 )
 
 // points is what the page knows: lists that points refer to by number, and the

@@ -1,7 +1,10 @@
 package report
 
 import (
+	"bytes"
+	"compress/gzip"
 	"embed"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,12 +14,11 @@ import (
 	"slices"
 	"strings"
 
-	"matladder/stats"
-
 	"matladder/model/traverse"
 	"matladder/plots/figure"
 	"matladder/plots/report/echarts"
 	"matladder/results"
+	"matladder/stats"
 )
 
 // Input is what a report shows.
@@ -103,4 +105,31 @@ func Write(w io.Writer, in Input) error {
 func script(v any) (template.JS, error) {
 	text, err := json.Marshal(v)
 	return template.JS(text), err
+}
+
+// pack returns the rows as CSV, compressed with gzip and written in base64.
+// Rows repeat themselves: this is a tenth of them or less. columns are those
+// that they have beside the known ones.
+func pack(rows iter.Seq2[*results.Record, error], columns []string) (string, error) {
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	if err != nil {
+		return "", err
+	}
+	w, err := results.NewWriter(z, columns...)
+	if err != nil {
+		return "", err
+	}
+	for r, err := range rows {
+		if err == nil {
+			err = w.Write(r)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	if err := z.Close(); err != nil {
+		return "", err
+	}
+	return base64.StdEncoding.EncodeToString(b.Bytes()), nil
 }

@@ -11,12 +11,11 @@ import (
 	"strings"
 	"time"
 
+	"matladder/internal/cli"
+	"matladder/results"
 	"matladder/stats"
 
 	"github.com/spf13/pflag"
-
-	"matladder/internal/cli"
-	"matladder/results"
 )
 
 // Run is the command: it writes the table to stdout and returns the exit status.

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"matladder/stats"
-
 	"matladder/backend"
 	"matladder/backend/xla/aot"
 	"matladder/backend/xla/aot/schedule"
@@ -19,6 +17,7 @@ import (
 	"matladder/model"
 	"matladder/model/traverse"
 	"matladder/results"
+	"matladder/stats"
 	"matladder/tile"
 )
 

@@ -1,3 +1,4 @@
+// Package inspect is command inspect: it shows what a kernel does before it runs.
 package inspect
 
 import (
@@ -7,6 +8,7 @@ import (
 	"io"
 	"path/filepath"
 
+	"matladder/internal/cli"
 	"matladder/internal/files"
 	"matladder/model/traverse"
 	"matladder/tile"
@@ -83,4 +85,17 @@ func (o *options) write(ctx context.Context, w io.Writer) error {
 		return r.WriteHTML(w)
 	}
 	return animate(ctx, w, r)
+}
+
+// Run is the program: what was asked for goes to stdout, mistakes to stderr.
+func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	o, err := parse(args)
+	defer o.close()
+	switch {
+	case err == nil && o.where.Asked():
+		return cli.Status(o.where.Help(stdout))
+	case err != nil:
+		return cli.End("inspect", cli.Input("", err), "interrupted", stdout, stderr)
+	}
+	return cli.End("inspect", o.show(ctx, stdout), "interrupted", stdout, stderr)
 }

@@ -8,11 +8,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"matladder/stats"
-
 	"matladder/internal/cli"
 	"matladder/plots"
 	"matladder/results"
+	"matladder/stats"
 )
 
 const (

@@ -9,13 +9,12 @@ import (
 	"iter"
 	"slices"
 
-	"matladder/stats"
-
 	"matladder/internal/files"
 	"matladder/plots"
 	"matladder/plots/figure"
 	"matladder/plots/report"
 	"matladder/results"
+	"matladder/stats"
 )
 
 // writeReport writes the page of the points asked for, with the raw rows behind

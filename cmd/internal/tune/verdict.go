@@ -3,12 +3,11 @@ package tune
 import (
 	"fmt"
 
-	"matladder/stats"
-
 	"matladder/harness/tune"
 	"matladder/harness/tuned"
 	"matladder/internal/cli"
 	"matladder/problem"
+	"matladder/stats"
 	"matladder/tile"
 )
 
