@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/words"
 	"matladder/results"
 	"matladder/stats"
 )
@@ -198,14 +199,9 @@ func labels(curves []*curve, severalKernels bool) (names []string) {
 		if measured && r.Mode == results.Predicted {
 			parts = append(parts, "predicted")
 		}
-		names = append(names, spaced(parts...))
+		names = append(names, words.Joined(" ", parts...))
 	}
 	return names
-}
-
-// spaced joins the parts that are not empty.
-func spaced(parts ...string) string {
-	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " ")
 }
 
 // grouped parts a list by a key. The keys are in order of first occurrence.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/words"
 	"matladder/plots/figure"
 	"matladder/results"
 	"matladder/stats"
@@ -36,7 +37,7 @@ func peersPictures(q Request, d data) (list []figure.Picture, err error) {
 		if arena.points == nil {
 			continue // all are unsupported
 		}
-		threads := counted(key.threads, "thread", 1)
+		threads := words.Counted(key.threads, "thread", 1)
 		h := headingOf(q, strings.TrimSuffix("Peers, "+threads, ", "), arena.points, true, hollowWords)
 		for _, part := range []struct {
 			told bool

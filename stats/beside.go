@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"matladder/internal/each"
+	"matladder/internal/words"
 	"matladder/results"
 )
 
@@ -64,7 +65,7 @@ func Costs(summaries []Summary) []Cost {
 func costSections(summaries []Summary) []Section {
 	title := func(c Cost) string {
 		s := c.Point
-		return joined("beside "+s.Beside, cmp.Or(s.Chip, s.Device), prefixed("caches ", s.Cache), s.Host, string(s.Mode), threads(s))
+		return words.Joined(" · ", "beside "+s.Beside, cmp.Or(s.Chip, s.Device), words.Between("caches ", s.Cache, ""), s.Host, string(s.Mode), words.Counted(s.Threads, "thread", 1))
 	}
 	var list []Section
 	for title, costs := range grouped(Costs(summaries), title) {

@@ -87,26 +87,7 @@ func sectionTitle(s *Summary) string {
 		parts = slices.Insert(parts, 1, "precision "+s.Precision)
 	}
 	parts = slices.Insert(parts, 0, s.FamilyWord())
-	if s.Devices > 1 {
-		parts = append(parts, fmt.Sprintf("%d devices", s.Devices))
-	}
-	if s.Cache != "" {
-		parts = append(parts, s.Cache+" caches")
-	}
-	return joined(append(parts, s.Host, string(s.Mode))...)
-}
-
-// joined are the parts of a title that are not empty.
-func joined(parts ...string) string {
-	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " · ")
-}
-
-// threads says on how many a point ran, as far as is known.
-func threads(s *Summary) string {
-	if s.Threads == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d %s", s.Threads, words.Plural("thread", s.Threads))
+	return words.Joined(" · ", append(parts, words.Counted(s.Devices, "device", 2), words.Between("", s.Cache, " caches"), s.Host, string(s.Mode))...)
 }
 
 func ladderOrder(a, b *Summary) int {
@@ -149,8 +130,8 @@ var conditions = []ladderColumn{
 	{name: "backend", cell: func(s *Summary) string { return s.Backend }},
 	{name: "isa", cell: func(s *Summary) string { return s.ISA }},
 	{name: "threads", cell: func(s *Summary) string { return positive(s.Threads) }, unit: " threads"},
-	{name: "pin", cell: func(s *Summary) string { return prefixed("pinned to ", s.Pin) }},
-	{name: "fault", cell: func(s *Summary) string { return prefixed("fault ", s.Fault) }},
+	{name: "pin", cell: func(s *Summary) string { return words.Between("pinned to ", s.Pin, "") }},
+	{name: "fault", cell: func(s *Summary) string { return words.Between("fault ", s.Fault, "") }},
 	{name: "operands", cell: func(s *Summary) string { return s.Operands }},
 	{name: "dist", cell: func(s *Summary) string { return s.Dist }, unit: " inputs"},
 }
@@ -226,7 +207,7 @@ func figures(unit string, divisor float64, roof string) []ladderColumn {
 			}
 			return markOf(s.Time) + FormatSeconds(s.Time.Median)
 		}},
-		{name: "±", cell: spread},
+		{name: "±", cell: (*Summary).SpreadCell},
 		{name: unit, cell: func(s *Summary) string { return figure(s.Rate, 1/divisor, "") }},
 		{name: "% of " + roof, cell: func(s *Summary) string { return figure(s.PercentOfPeak, 1, "") }},
 		{name: "% of " + results.Baseline, cell: func(s *Summary) string { return figure(s.PercentOfBaseline, 1, "") }},
@@ -262,8 +243,9 @@ func kernelName(s *Summary) string {
 	return s.Kernel
 }
 
-// spread says how far the interval reaches, or how few samples there are.
-func spread(s *Summary) string {
+// SpreadCell says how far the interval of the time reaches, in percent, or how few samples there
+// are; "" of what was predicted.
+func (s *Summary) SpreadCell() string {
 	switch {
 	case !s.Time.Known() || s.Mode == results.Predicted:
 		return ""
@@ -285,7 +267,7 @@ func notes(summaries []Summary) []string {
 			}
 			name := strings.TrimSpace(s.Kernel+" "+s.Variant) + " " + s.Dtypes() + " " + s.Size()
 			if s.Mode == results.Predicted { // often for several chips
-				name += prefixed(" on ", cmp.Or(s.Chip, s.Device))
+				name += words.Between(" on ", cmp.Or(s.Chip, s.Device), "")
 			}
 			points[w] = append(points[w], name)
 		}
@@ -300,13 +282,6 @@ func notes(summaries []Summary) []string {
 		list = append(list, w+": "+shown)
 	}
 	return list
-}
-
-func prefixed(prefix, s string) string {
-	if s == "" {
-		return ""
-	}
-	return prefix + s
 }
 
 func positive(n int) string {

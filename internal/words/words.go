@@ -4,6 +4,7 @@ package words
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,6 +15,27 @@ func Plural(noun string, n int) string {
 		return noun
 	}
 	return noun + "s"
+}
+
+// Joined joins the parts that are not empty.
+func Joined(separator string, parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), separator)
+}
+
+// Between is text with something before and behind it; "" without text.
+func Between(before, text, behind string) string {
+	if text == "" {
+		return ""
+	}
+	return before + text + behind
+}
+
+// Counted is how many there are, "2 threads"; "" for less than least.
+func Counted(n int, noun string, least int) string {
+	if n < least {
+		return ""
+	}
+	return fmt.Sprintf("%d %s", n, Plural(noun, n))
 }
 
 // First joins the first n of a list and says how many more there are.

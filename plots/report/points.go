@@ -177,7 +177,7 @@ func (p *points) addTexts(s *stats.Summary, of func(string) int) {
 	p.Params = append(p.Params, of(s.Params))
 	p.How = append(p.How, of(howOf(s)))
 	p.Run = append(p.Run, of(s.RunID))
-	p.Spread = append(p.Spread, of(spreadOf(s)))
+	p.Spread = append(p.Spread, of(s.SpreadCell()))
 	below, _, _ := strings.Cut(s.Below, "_")
 	p.Below = append(p.Below, of(below))
 	p.Status = append(p.Status, of(string(s.Status)))
