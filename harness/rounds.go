@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"matladder/harness/measure"
+	"matladder/internal/each"
 	"matladder/problem"
 	"matladder/results"
 	"matladder/stats"
@@ -55,10 +56,7 @@ func (g *group) measure(ctx context.Context, candidates []*candidate) (err error
 	if len(candidates) > 0 {
 		g.watch.Current = stats.SymptomsOf(&candidates[0].row)
 	}
-	round := 0
-	for _, l := range candidates {
-		round = max(round, l.rounds)
-	}
+	round := each.Most(candidates, func(l *candidate) int { return l.rounds })
 	for range round { // a resumed group goes on with the orders it would have had
 		if ctx.Err() != nil {
 			return ctx.Err()

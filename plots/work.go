@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/plots/figure"
 	"matladder/results"
 	"matladder/stats"
@@ -97,12 +98,7 @@ func lineOf(c *curve) string { return strings.TrimSpace(c.kernel + " " + c.any()
 // lineLooks gives each line its slot, the same in all panels.
 func lineLooks(curves []*curve) map[string]slot {
 	_, lines := grouped(curves, func(c **curve) string { return lineOf(*c) })
-	var firsts []*curve
-	for _, c := range curves {
-		if lines[lineOf(c)][0] == c {
-			firsts = append(firsts, c)
-		}
-	}
+	firsts := each.That(curves, func(c *curve) bool { return lines[lineOf(c)][0] == c })
 	looks := map[string]slot{}
 	for i, s := range slots(firsts) {
 		looks[lineOf(firsts[i])] = s

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"matladder/internal/each"
 	"matladder/internal/files"
 )
 
@@ -313,11 +314,5 @@ func headerDiff(header []string) string {
 }
 
 func without(list, drop []string) []string {
-	var rest []string
-	for _, s := range list {
-		if !slices.Contains(drop, s) {
-			rest = append(rest, s)
-		}
-	}
-	return rest
+	return each.That(list, func(s string) bool { return !slices.Contains(drop, s) })
 }

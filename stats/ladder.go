@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/internal/words"
 	"matladder/results"
 )
@@ -137,10 +138,7 @@ var conditions = []ladderColumn{
 }
 
 func newSection(title string, list []Summary, more []string) Section {
-	most := 0.0
-	for i := range list {
-		most = max(most, list[i].Rate.Median)
-	}
+	most := each.Most(list, func(x Summary) float64 { return x.Rate.Median })
 	section := Section{Title: title, Rows: make([][]string, len(list))}
 	section.add(list, kernelColumn, variantColumn)
 	for _, c := range conditions {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/results"
 )
 
@@ -71,13 +72,9 @@ func Newest(summaries []Summary, family, kernel, dtype string) []Summary {
 			if latest == nil {
 				continue
 			}
-			var list []Summary
-			for _, s := range summaries {
-				if s.Pos.File == latest.Pos.File && s.Mode == mode && (family == "" || s.FamilyName() == family) {
-					list = append(list, s)
-				}
-			}
-			return list
+			return each.That(summaries, func(s Summary) bool {
+				return s.Pos.File == latest.Pos.File && s.Mode == mode && (family == "" || s.FamilyName() == family)
+			})
 		}
 	}
 	return nil

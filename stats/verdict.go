@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"matladder/internal/each"
 	"matladder/results"
 	"matladder/stats/interval"
 	"matladder/stats/twosample"
@@ -328,18 +329,11 @@ func judgeExactly(ratio, band float64) Verdict {
 }
 
 func secondsOf(runs []twosample.Run) float64 {
-	sum := 0.0
-	for _, r := range runs {
-		sum += r.Figure
-	}
-	return math.Exp(sum / float64(len(runs)))
+	return math.Exp(each.Sum(runs, func(r twosample.Run) float64 { return r.Figure }) / float64(len(runs)))
 }
 
 func samplesOf(runs []twosample.Run) int {
-	n := 0
-	for _, r := range runs {
-		n += r.Samples
-	}
+	n := each.Sum(runs, func(r twosample.Run) int { return r.Samples })
 	return n
 }
 

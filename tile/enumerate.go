@@ -5,6 +5,8 @@ import (
 	"iter"
 	"slices"
 	"strings"
+
+	"matladder/internal/each"
 )
 
 // maxCombinations bounds how many combinations of program ids a rule counts
@@ -91,11 +93,5 @@ func wholeAxis(a *Axis) int { return a.Size }
 
 // axesIn returns the axes of more than one id that xs use, in the order of among.
 func axesIn(among []*Axis, xs ...IndexExpr) []*Axis {
-	var out []*Axis
-	for _, a := range among {
-		if a.Size > 1 && DependsOn(xs, a) {
-			out = append(out, a)
-		}
-	}
-	return out
+	return each.That(among, func(a *Axis) bool { return a.Size > 1 && DependsOn(xs, a) })
 }

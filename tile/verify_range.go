@@ -101,12 +101,7 @@ func (v *verifier) leaves(x IndexExpr, hi int, at site) string {
 	if !b.known || b.lo >= 0 && b.hi <= hi {
 		return ""
 	}
-	var conds []Cond
-	for _, c := range at.conds {
-		if TableFree(Compared(c)...) {
-			conds = append(conds, c)
-		}
-	}
+	conds := each.That(at.conds, func(c Cond) bool { return TableFree(Compared(c)...) })
 	axes := slices.Concat(v.program.Mesh, v.program.Grid, at.loops)
 	axes = axesIn(axes, append(Compared(conds...), x)...)
 	if _, ok := combinations(axes, wholeAxis); !ok {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"matladder/internal/each"
 	"matladder/stats/interval"
 )
 
@@ -53,12 +54,7 @@ func (a *Auditor) exhaust(ctx context.Context, j Job) (x exhausted, err error) {
 	begin := t.clock()
 	x.samples = math.MaxInt
 	all := []standing{{reference, interval.Interval{Center: 1, Lo: 1, Hi: 1}}}
-	var rest []Candidate
-	for _, c := range x.list {
-		if c.Blocks != reference.Blocks {
-			rest = append(rest, c)
-		}
-	}
+	rest := each.That(x.list, func(c Candidate) bool { return c.Blocks != reference.Blocks })
 	size := min(heat, t.atOnce(j)-1)
 	heats := max(1, (len(rest)+size-1)/size)
 	for h := range heats {

@@ -10,6 +10,7 @@ import (
 
 	"matladder/backend"
 	"matladder/harness/tuned"
+	"matladder/internal/each"
 	"matladder/stats/interval"
 )
 
@@ -116,10 +117,7 @@ func staying(live []*trial, most int) []*trial {
 func foremost(live []*trial, most int) []*trial {
 	pace := make([]float64, 0, len(live[0].times)) // of each round: what slow seconds change
 	for n := range live[0].times {
-		logs := 0.0
-		for _, r := range live {
-			logs += math.Log(r.times[n])
-		}
+		logs := each.Sum(live, func(r *trial) float64 { return math.Log(r.times[n]) })
 		pace = append(pace, math.Exp(logs/float64(len(live))))
 	}
 	at := map[*trial]float64{}

@@ -95,10 +95,7 @@ func dtype(d tile.Dtype) string {
 
 // conclusion is a line on the ratios of all audits.
 func conclusion(than string, audits []Audit, of func(Audit) Paired) string {
-	var logs float64
-	for _, a := range audits {
-		logs += math.Log(of(a).Center)
-	}
+	logs := each.Sum(audits, func(a Audit) float64 { return math.Log(of(a).Center) })
 	least := slices.MinFunc(audits, func(a, b Audit) int { return cmp.Compare(of(a).Center, of(b).Center) })
 	return fmt.Sprintf("- the tuner's blocks are %.3f × as fast as %s in the geometric mean of %d, least %.3f × at %s; ",
 		math.Exp(logs/float64(len(audits))), than, len(audits), of(least).Center, sizeOf(least.Row.Key)) + beyond("slower", Paired.Slower, audits, of)

@@ -292,11 +292,7 @@ const (
 
 // slow reports whether the last round was in a slow moment.
 func slow(live []*trial) bool {
-	logs := 0.0
-	for _, r := range live {
-		logs += math.Log(r.times[len(r.times)-1] / r.fastest)
-	}
-	return math.Exp(logs/float64(len(live))) > slowBy
+	return math.Exp(each.Sum(live, func(r *trial) float64 { return math.Log(r.times[len(r.times)-1] / r.fastest) })/float64(len(live))) > slowBy
 }
 
 // wait takes breathers until a trial is about as fast as it was, or patience ends.

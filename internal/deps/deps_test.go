@@ -43,7 +43,7 @@ model/blocking: tile problem machine model
 model/layer: internal/known tile model machine machine/mesh
 model/traverse: tile
 model/vendor: tile
-backend/timeline:
+backend/timeline: internal/each
 backend: check tile backend/timeline machine problem
 internal/ccompiler:
 tools/fakegpu: internal/ccompiler plugins
@@ -54,12 +54,12 @@ lower/mosaic: internal/known tile problem lower/internal/mlir
 lower/stablehlo: machine/mesh tile problem lower/internal/mlir
 lower/triton: internal/known tile lower/internal/mlir
 lower/triton/ttir: lower/internal/mlir
-backend/internal/hlo: google.golang.org/protobuf/encoding/protowire
+backend/internal/hlo: internal/each google.golang.org/protobuf/encoding/protowire
 backend/internal/stage: backend problem tile
 backend/seeded: backend backend/internal/stage check problem tile
 backend/internal/libtpu: backend backend/internal/hlo
 backend/xla/aot: internal/known machine/mesh backend/timeline model model/vendor backend backend/xla/aot/schedule backend/internal/* machine internal/child internal/files internal/childlog internal/pjrtapi lower/mosaic lower/stablehlo lower/triton lower/triton/ttir plugins problem tile
-backend/xla/aot/schedule:
+backend/xla/aot/schedule: internal/each
 backend/backendtest: backend backend/seeded tile/interp tile/tiletest kernels kernels/experts kernels/experts/gate kernels/kernelstest problem/problemtest
 internal/dynlib: github.com/ebitengine/purego
 internal/pjrtapi: internal/dynlib github.com/ebitengine/purego

@@ -1,6 +1,7 @@
 package stablehlo
 
 import (
+	"matladder/internal/each"
 	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
@@ -99,13 +100,7 @@ func (g *grid) loop(s *tile.Stmt) {
 
 // changed are the refs that body may write, in the order of the program.
 func (g *grid) changed(body []*tile.Stmt) []*tile.Ref {
-	var rs []*tile.Ref
-	for _, r := range g.program.Refs {
-		if tile.Writes(body, r) {
-			rs = append(rs, r)
-		}
-	}
-	return rs
+	return each.That(g.program.Refs, func(r *tile.Ref) bool { return tile.Writes(body, r) })
 }
 
 // inDtype rounds or wraps a working value to one that d has.

@@ -59,13 +59,7 @@ func ArraysOf(refs []*tile.Ref) []Array {
 
 // inputs are the refs whose arrays a program takes, tables included.
 func inputs(p *tile.Program) []*tile.Ref {
-	var rs []*tile.Ref
-	for _, r := range p.Refs {
-		if r.Kind == tile.In || r.Kind == tile.Table {
-			rs = append(rs, r)
-		}
-	}
-	return rs
+	return each.That(p.Refs, func(r *tile.Ref) bool { return r.Kind == tile.In || r.Kind == tile.Table })
 }
 
 func workingTypes(refs []*tile.Ref) []tensor {

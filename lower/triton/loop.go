@@ -84,13 +84,7 @@ func implies(c tile.Cond, a *tile.Axis, at int) bool {
 
 // writtenScratch is the scratch that statements may write, as it was declared.
 func writtenScratch(p *tile.Program, body []*tile.Stmt) []*tile.Ref {
-	var written []*tile.Ref
-	for _, r := range p.RefsOf(tile.Scratch) {
-		if tile.Writes(body, r) {
-			written = append(written, r)
-		}
-	}
-	return written
+	return each.That(p.RefsOf(tile.Scratch), func(r *tile.Ref) bool { return tile.Writes(body, r) })
 }
 
 // readFirst reports whether statements may read r before they have written it.

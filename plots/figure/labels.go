@@ -62,11 +62,8 @@ func (ch *Chart) endLabels() *endLabels {
 }
 
 // width is what the labels need right of labelGap.
-func (l *endLabels) width() (w vg.Length) {
-	for _, e := range l.entries {
-		w = max(w, e.style.Width(e.text)+markerSpace)
-	}
-	return w
+func (l *endLabels) width() vg.Length {
+	return each.Most(l.entries, func(e endLabel) vg.Length { return e.style.Width(e.text) + markerSpace })
 }
 
 // fit reports whether all labels have room beside axes of the given height.

@@ -109,11 +109,7 @@ type spread struct{ variance, freedom float64 }
 
 // mean of the figures of runs.
 func mean(runs []Run) float64 {
-	sum := 0.0
-	for _, r := range runs {
-		sum += r.Figure
-	}
-	return sum / float64(len(runs))
+	return each.Sum(runs, func(r Run) float64 { return r.Figure }) / float64(len(runs))
 }
 
 // own is the variance between a point's runs of one side, pooled over both.

@@ -8,6 +8,7 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/internal/stage"
+	"matladder/internal/each"
 	"matladder/internal/known"
 	"matladder/problem"
 	"matladder/tile"
@@ -62,13 +63,9 @@ var forms = []form{
 
 // formsOf are the forms of p that the library has.
 func (b *Backend) formsOf(p problem.Matmul) []form {
-	var list []form
-	for _, f := range forms {
-		if f.a == p.A && f.b == p.B && f.out == p.Out && f.scaled == (p.Quant != problem.NoQuant) && slices.Contains(b.has, f.name) {
-			list = append(list, f)
-		}
-	}
-	return list
+	return each.That(forms, func(f form) bool {
+		return f.a == p.A && f.b == p.B && f.out == p.Out && f.scaled == (p.Quant != problem.NoQuant) && slices.Contains(b.has, f.name)
+	})
 }
 
 // keeps: a library of products loads in milliseconds.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"matladder/backend"
+	"matladder/internal/each"
 	"matladder/lower/triton"
 	"matladder/machine"
 	"matladder/model"
@@ -107,11 +108,7 @@ func (b *GPUBackend) Predict(ctx context.Context, programs []*tile.Program, para
 	if err != nil {
 		return backend.Prediction{}, err
 	}
-	seconds := 0.
-	for _, s := range steps {
-		seconds += s.Time.Seconds
-	}
-	return predicted(b, seconds, 0, 0), nil
+	return predicted(b, each.Sum(steps, func(s GPUStep) float64 { return s.Time.Seconds }), 0, 0), nil
 }
 
 // Steps compiles programs, unless it is known what XLA makes of them, and predicts the

@@ -13,6 +13,7 @@ import (
 	"matladder/backend/xla/aot"
 	"matladder/backend/xla/aot/schedule"
 	"matladder/internal/cli"
+	"matladder/internal/each"
 	"matladder/lower/mosaic"
 	"matladder/model"
 	"matladder/model/traverse"
@@ -316,11 +317,7 @@ func sparks(parts []float64) string {
 }
 
 func mean(parts []float64) float64 {
-	sum := 0.0
-	for _, p := range parts {
-		sum += p
-	}
-	return sum / float64(max(1, len(parts)))
+	return each.Sum(parts, func(p float64) float64 { return p }) / float64(max(1, len(parts)))
 }
 
 // unitOf is what products of a dtype are counted in.

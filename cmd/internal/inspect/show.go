@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"matladder/internal/cli"
+	"matladder/internal/each"
 	"matladder/internal/files"
 	"matladder/model/traverse"
 	"matladder/tile"
@@ -17,10 +18,7 @@ import (
 // show writes what was asked for: pictures to a file, whose path is printed, and
 // tables to stdout or a file.
 func (o *options) show(ctx context.Context, stdout io.Writer) error {
-	var steps int64
-	for _, p := range o.programs {
-		steps += p.Steps()
-	}
+	steps := each.Sum(o.programs, (*tile.Program).Steps)
 	if (o.as == "steps" || o.as == "traverse") && steps > maxWalked {
 		return fmt.Errorf("%d grid steps take too long to walk, at most %d: choose larger blocks, or --as counts", steps, maxWalked)
 	}

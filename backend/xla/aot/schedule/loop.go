@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"matladder/internal/each"
 )
 
 // Loop is a span of bundles that is run again and again, with the branch back
@@ -163,13 +165,8 @@ func (s *Schedule) inLoop(i int) bool {
 }
 
 // Unknown are the loops whose trips only the chip knows, in order.
-func (s *Schedule) Unknown() (loops []Loop) {
-	for _, l := range s.Loops {
-		if l.Trips == 0 {
-			loops = append(loops, l)
-		}
-	}
-	return loops
+func (s *Schedule) Unknown() []Loop {
+	return each.That(s.Loops, func(l Loop) bool { return l.Trips == 0 })
 }
 
 // Assume returns the schedule with trips for its unknown loops, in order.
@@ -185,11 +182,10 @@ func (s *Schedule) Assume(trips []int) *Schedule {
 }
 
 // Stores counts the instructions of a span that write a register of vectors to memory.
-func (s *Schedule) Stores(in Span) (n int) {
-	for _, b := range s.bundles[in.From:in.To] {
-		n += strings.Count(b.text, " = vst ") + strings.Count(b.text, "vst.msk [")
-	}
-	return n
+func (s *Schedule) Stores(in Span) int {
+	return each.Sum(s.bundles[in.From:in.To], func(b bundle) int {
+		return strings.Count(b.text, " = vst ") + strings.Count(b.text, "vst.msk [")
+	})
 }
 
 // Grid is the loop over the grid: the longest of the outermost ones. It is false
