@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"slices"
 
 	"matladder/backend"
 	"matladder/harness/tuned"
+	"matladder/internal/each"
 	"matladder/kernels"
 	"matladder/machine"
 	"matladder/problem"
@@ -127,9 +127,7 @@ func Plan(ctx context.Context, c Config, d machine.Device, params backend.Params
 func (g Group) problems() []problem.Problem {
 	var list []problem.Problem
 	for _, p := range g.Points {
-		if !slices.Contains(list, p.Problem) {
-			list = append(list, p.Problem)
-		}
+		list = each.With(list, p.Problem)
 	}
 	return list
 }

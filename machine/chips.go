@@ -202,9 +202,7 @@ func (d Device) Remeasured(now Device) Device {
 }
 
 // Dtypes lists the keys of Peak in order.
-func (d Device) Dtypes() []string {
-	return slices.Sorted(maps.Keys(d.Peak))
-}
+func (d Device) Dtypes() []string { return slices.Sorted(maps.Keys(d.Peak)) }
 
 // clone copies what a caller could otherwise change in the table.
 func (d Device) clone() Device {

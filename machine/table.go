@@ -31,9 +31,7 @@ type table struct {
 }
 
 // All returns every device of the table, in its order. The caller owns the copy.
-func All() []Device {
-	return each.Of(load().devices, func(d Device) Device { return d.clone() })
-}
+func All() []Device { return each.Of(load().devices, func(d Device) Device { return d.clone() }) }
 
 // Lookup finds a device by any spelling of its name: the key, a PJRT device kind
 // ("TPU v5 lite"), a topology ("v6e:2x2"), an accelerator type ("v5litepod-8").
@@ -95,6 +93,4 @@ func isShape(s string) bool {
 	return !slices.ContainsFunc(strings.Split(s, "x"), func(part string) bool { return !isCount(part) })
 }
 
-func isCount(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789") == "" && s[0] != '0'
-}
+func isCount(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" && s[0] != '0' }

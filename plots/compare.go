@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/internal/words"
 	"matladder/plots/figure"
 	"matladder/results"
@@ -51,7 +52,7 @@ func comparePictures(q Request, d data) ([]figure.Picture, error) {
 	for _, c := range list {
 		shown = append(shown, c.New)
 		for _, text := range c.Differences {
-			differ = adding(differ, text)
+			differ = each.With(differ, text)
 		}
 	}
 	r.Heading = headingOf(q, filepath.Base(files[1])+" against "+filepath.Base(files[0]), shown, false, "")

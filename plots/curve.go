@@ -138,9 +138,7 @@ func (c *curve) clipsTo(o *curve) bool {
 }
 
 // any returns one of the curve's summaries, the same in every run.
-func (c *curve) any() *stats.Summary {
-	return c.at[slices.Min(slices.Collect(maps.Keys(c.at)))]
-}
+func (c *curve) any() *stats.Summary { return c.at[slices.Min(slices.Collect(maps.Keys(c.at)))] }
 
 // compareCurves orders by kernel, the baseline first, then measured before
 // predicted, then by the facets, the volume of the blocks and the rest.
@@ -227,12 +225,4 @@ func distinct[K comparable, V any](list []V, key func(*V) K) []K {
 		}
 	}
 	return order
-}
-
-// adding appends v to the list unless the list has it.
-func adding[V comparable](list []V, v V) []V {
-	if slices.Contains(list, v) {
-		return list
-	}
-	return append(list, v)
 }

@@ -51,7 +51,7 @@ func dispatchPanels(q Request, summaries []stats.Summary) *figure.Panels {
 			switch m := string(s.Method); {
 			case !s.Dispatch.Known():
 				if m != "" && m != string(results.Loop) {
-					methods = adding(methods, m)
+					methods = each.With(methods, m)
 				}
 			case drawable(s.Dispatch.Median):
 				dispatches.Points = append(dispatches.Points, timePoint(x, s.Dispatch))

@@ -70,9 +70,7 @@ var table = []kindOf{
 type data struct{ asked []stats.Summary }
 
 // Kinds lists the kinds that exist.
-func Kinds() []Kind {
-	return each.Of(table, func(k kindOf) Kind { return k.name })
-}
+func Kinds() []Kind { return each.Of(table, func(k kindOf) Kind { return k.name }) }
 
 // Scope returns what one request for the kind covers.
 func (k Kind) Scope() Scope { return k.row().scope }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/internal/words"
 	"matladder/plots/figure"
 	"matladder/results"
@@ -91,7 +92,7 @@ func newArena(contests []stats.Contest) arena {
 			a.points = append(a.points, c.Best)
 			ours.at[c.Best.Size()] = c.Best
 			ours.color = kernelColor(c.Best.Kernel)
-			names = adding(names, c.Best.Kernel)
+			names = each.With(names, c.Best.Kernel)
 		}
 		for _, s := range c.Points {
 			if !s.Peer() && s.Kernel != results.Baseline || s.Status == results.Unsupported {

@@ -202,7 +202,7 @@ func waysToSpread(summaries []*stats.Summary) []way {
 	several := false
 	for _, s := range summaries {
 		several = several || s.Kernel != summaries[0].Kernel || s.Mode != summaries[0].Mode
-		list = adding(list, way{kernel: s.Kernel, variant: s.Variant, mode: s.Mode})
+		list = each.With(list, way{kernel: s.Kernel, variant: s.Variant, mode: s.Mode})
 	}
 	slices.SortStableFunc(list, func(a, b way) int {
 		return cmp.Or(cmp.Compare(uint(known(a.variant)), uint(known(b.variant))), // unknown ones last
@@ -253,7 +253,7 @@ func wordsOfScaling(summaries []*stats.Summary) (lines, footer []string) {
 		meshes[s.Devices] = s.Mesh
 		predicted = predicted || s.Mode == results.Predicted
 		if !usable(s) {
-			failed = adding(failed, fmt.Sprintf("%s of %s on %d: %s", s.Variant, s.Size(), s.Devices, failureOf(s)))
+			failed = each.With(failed, fmt.Sprintf("%s of %s on %d: %s", s.Variant, s.Size(), s.Devices, failureOf(s)))
 		}
 	}
 	if predicted {

@@ -33,9 +33,7 @@ func apart(summaries []stats.Summary, of func([]stats.Summary) figure.Picture) (
 }
 
 // usable reports whether a summary has a rate to draw.
-func usable(s *stats.Summary) bool {
-	return s.Status == results.OK && drawn(s.Rate)
-}
+func usable(s *stats.Summary) bool { return s.Status == results.OK && drawn(s.Rate) }
 
 // drawn reports whether an estimate is there and has a place on an axis.
 func drawn(e stats.Estimate) bool {

@@ -84,7 +84,7 @@ func workPanels(q Request, told []stats.Summary) *figure.Panels {
 			}
 		}
 		for _, s := range row[0].Series {
-			ways = adding(ways, way{name: s.Label, label: s.Label})
+			ways = each.With(ways, way{name: s.Label, label: s.Label})
 		}
 	}
 	p.Subtitle = append(p.Subtitle, "needed: scores that a row sees · computed: those of whole blocks that the kernel goes through, and what else its programs multiply")

@@ -140,9 +140,7 @@ func firstFailed(args ...*Expr) *Expr {
 func Number(x float64) *Expr { return newExpr(&Expr{Op: OpConst, Value: x}) }
 
 // IndexValue is an index expression as an int32 of rank 0.
-func IndexValue(x IndexExpr) *Expr {
-	return newExpr(&Expr{Op: OpIndex, Index: x, Dtype: Int32})
-}
+func IndexValue(x IndexExpr) *Expr { return newExpr(&Expr{Op: OpIndex, Index: x, Dtype: Int32}) }
 
 // Iota is an int32 block whose elements are their coordinate along dim.
 func Iota(dim int, shape ...int) *Expr {

@@ -122,6 +122,4 @@ func (v *verifier) leaves(x IndexExpr, hi int, at site) string {
 }
 
 // indexString prints an index map without its brackets.
-func indexString(index []IndexExpr) string {
-	return strings.Join(each.Of(index, bare), ", ")
-}
+func indexString(index []IndexExpr) string { return strings.Join(each.Of(index, bare), ", ") }

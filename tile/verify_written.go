@@ -56,9 +56,7 @@ func (v *verifier) countedWrites(r *Ref, writes []site) {
 	for _, s := range writes {
 		tests = append(tests, Compared(s.conds...)...)
 		for _, a := range s.loops {
-			if !slices.Contains(all, a) {
-				all = append(all, a)
-			}
+			all = each.With(all, a)
 		}
 	}
 	// With a plain map, blocks differ only as the axes do that the tests use.

@@ -131,9 +131,7 @@ func (s *screening) glance(ctx context.Context, r *trial) error {
 }
 
 // total is how many candidates are looked at if time allows.
-func (s *screening) total() int {
-	return min(len(s.all), countGiven(s.all)+s.t.Space.Most)
-}
+func (s *screening) total() int { return min(len(s.all), countGiven(s.all)+s.t.Space.Most) }
 
 // leastShare is about how long a search takes that is just worth its row, by the times
 // of the reference: all that are given and the least number of others are looked at, the

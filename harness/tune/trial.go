@@ -52,9 +52,7 @@ func (t *Tuner) params(c Candidate) backend.Params {
 	return p
 }
 
-func (t *Tuner) field(list []Candidate) []*trial {
-	return each.Of(list, t.trial)
-}
+func (t *Tuner) field(list []Candidate) []*trial { return each.Of(list, t.trial) }
 
 // open compiles and loads a trial and warms it up. The first time it also finds how
 // long a launch takes.

@@ -124,7 +124,7 @@ workshop: kernels model/traverse model machine/mesh machine check problem tile t
 workshop/classroom: stats internal/cgroup internal/counters internal/files plots plugins results workshop golang.org/x/sys/windows
 cmd/workshop: cmd/internal/workshop internal/cli
 cmd/internal/workshop: internal/known stats internal/cli internal/files plots/figure results workshop workshop/classroom github.com/spf13/pflag
-plugins: internal/known internal/files golang.org/x/sys/unix golang.org/x/sys/windows
+plugins: internal/each internal/known internal/files golang.org/x/sys/unix golang.org/x/sys/windows
 plugins/probe: internal/child internal/pjrtapi
 plugins/plugintest:
 cmd/plugin: plugins/probe cmd/internal/plugin internal/cli

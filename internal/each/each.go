@@ -1,6 +1,8 @@
 // Package each says of a slice, in one expression, what a loop over its elements would.
 package each
 
+import "slices"
+
 // Of is what f makes of each element, in their order.
 func Of[T, U any](xs []T, f func(T) U) []U {
 	ys := make([]U, len(xs))
@@ -39,4 +41,12 @@ func Most[T any, N number](xs []T, f func(T) N) (most N) {
 		most = max(most, f(x))
 	}
 	return most
+}
+
+// With are xs, with x behind them unless it is one of them.
+func With[T comparable](xs []T, x T) []T {
+	if slices.Contains(xs, x) {
+		return xs
+	}
+	return append(xs, x)
 }

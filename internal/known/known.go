@@ -21,6 +21,4 @@ func Find[T any](thing, name string, all []T, nameOf func(T) string) (T, error) 
 }
 
 // Names are what things are called, in their order.
-func Names[T any](all []T, nameOf func(T) string) []string {
-	return each.Of(all, nameOf)
-}
+func Names[T any](all []T, nameOf func(T) string) []string { return each.Of(all, nameOf) }

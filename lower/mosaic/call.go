@@ -102,9 +102,7 @@ func (k *Kernel) config() string {
 
 // Module returns a StableHLO program whose @main runs one launch: it takes In
 // and returns Out.
-func (l *Launch) Module() string {
-	return mlir.Module(l.Name, l.Function("public", "main"))
-}
+func (l *Launch) Module() string { return mlir.Module(l.Name, l.Function("public", "main")) }
 
 // Function returns a StableHLO function that runs one launch.
 func (l *Launch) Function(visibility, name string) string {

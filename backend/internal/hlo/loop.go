@@ -87,9 +87,7 @@ type Windows struct {
 }
 
 // Windows lists the products of the program itself of which libtpu notes all of that.
-func (m *Module) Windows() []Windows {
-	return windowsOf(m.Entry)
-}
+func (m *Module) Windows() []Windows { return windowsOf(m.Entry) }
 
 func windowsOf(c *Computation) []Windows {
 	all := []Windows{}

@@ -37,9 +37,7 @@ func foreignOf(dump fs.FS, times map[string]int, loops error) (foreign, error) {
 		if err != nil {
 			return f, fmt.Errorf("schedule dump: %w", err)
 		}
-		if !slices.Contains(f.Texts, string(text)) {
-			f.Texts = append(f.Texts, string(text))
-		}
+		f.Texts = each.With(f.Texts, string(text))
 	}
 	return f, err
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"matladder/internal/cli"
+	"matladder/internal/each"
 	"matladder/results"
 	"matladder/stats"
 
@@ -312,9 +313,7 @@ func differences(list []stats.Comparison) []string {
 	var differ []string
 	for _, c := range list {
 		for _, d := range c.Differences {
-			if !slices.Contains(differ, d) {
-				differ = append(differ, d)
-			}
+			differ = each.With(differ, d)
 		}
 	}
 	return differ

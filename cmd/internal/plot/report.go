@@ -9,6 +9,7 @@ import (
 	"iter"
 	"slices"
 
+	"matladder/internal/each"
 	"matladder/internal/files"
 	"matladder/plots"
 	"matladder/plots/figure"
@@ -93,9 +94,7 @@ func rowsOf(ctx context.Context, list []stats.Summary) iter.Seq2[*results.Record
 	var files []string
 	for i := range list {
 		file := list[i].Pos.File
-		if !slices.Contains(files, file) {
-			files = append(files, file)
-		}
+		files = each.With(files, file)
 		asked[point{file, list[i].Point()}] = true
 	}
 	return func(yield func(*results.Record, error) bool) {

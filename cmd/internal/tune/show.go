@@ -181,9 +181,7 @@ type progress struct {
 	width int // of what stands on the line
 }
 
-func newProgress(w io.Writer) *progress {
-	return &progress{w: w, tty: cli.Terminal(w)}
-}
+func newProgress(w io.Writer) *progress { return &progress{w: w, tty: cli.Terminal(w)} }
 
 // observe returns the observer of one problem.
 func (p *progress) observe(what string) func(tune.Event) {
