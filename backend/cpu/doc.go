@@ -54,8 +54,7 @@
 //	backend.go                  Options, Open, Compile
 //	device.go, cores.go         what this machine can do: peaks, bandwidth, rates of a core
 //	measurements.go             the file that keeps them
-//	choices.go                  --param: decisions that are asked for
-//	adjustments.go              decisions that cmd/tune may try
+//	choices.go                  decisions that --param asks for, and that cmd/tune may try
 //	roles.go                    calls, cold caches, meshes, and the micro-kernels that a plan calls
 //	internal/plan               the plan (plan.go, step.go, operand.go), and how it prints itself
 //	internal/passes             a file a pass; passes.go lists them; band.go: what masks hide

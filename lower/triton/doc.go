@@ -16,7 +16,7 @@
 //     A product whose operands pass through registers takes little of k at a time
 //     (pieces.go): what comes from memory is loaded in as many parts.
 //  4. Launch wraps the kernels, in order, in StableHLO custom calls named
-//     __gpu$xla.gpu.triton (call.go): a program that a PJRT plugin compiles.
+//     __gpu$xla.gpu.triton (kernel.go): a program that a PJRT plugin compiles.
 //  5. Params are what a tuner may choose; Target is what a generation has. What
 //     needs more registers or shared memory than there is, is a *TooBigError
 //     before any compiler runs (size.go).
