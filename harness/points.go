@@ -33,8 +33,7 @@ type Sweep struct {
 	Groups []Group
 }
 
-// Group is one problem with all that is to be compared on it, or all problems of
-// one size.
+// Group is one problem with all that is to be compared on it, or all problems of one size.
 type Group struct {
 	Problem problem.Problem // the first
 	Points  []Point
@@ -257,9 +256,8 @@ func (s Sweep) Points() iter.Seq[Point] {
 	}
 }
 
-// A Peer is a library that computes the same, measured beside the kernels: in the same
-// rounds, on the same inputs, verified in the same way. Its rows bear its name
-// as kernel and as backend.
+// A Peer is a library that computes the same, measured beside the kernels: in the same rounds, on
+// the same inputs, verified in the same way. Its rows bear its name as kernel and as backend.
 type Peer interface {
 	backend.Backend // and a Solver, or a BaselinePredictor
 	// Supports returns why the library does not compute p, or nil.

@@ -20,9 +20,8 @@ type wrongError struct{ detail string }
 func (e *wrongError) Error() string { return e.detail }
 
 // prove runs a candidate that has just been compiled on an exact probe, before anything is
-// measured: each element must be what it must be. A family without such probes is looked
-// at as often on the sweep's own inputs. Meanwhile it finds how many launches make a
-// repetition.
+// measured: each element must be what it must be. A family without such probes is looked at as
+// often on the sweep's own inputs. Meanwhile it finds how many launches make a repetition.
 func (r *run) prove(ctx context.Context, l *candidate) error {
 	spec := r.inputs(l.Problem)
 	switch {
@@ -60,10 +59,9 @@ func (r *run) prove(ctx context.Context, l *candidate) error {
 	return nil
 }
 
-// Of brief launches, mostLooks are looked at one after another: what goes wrong in one of
-// a hundred is found among them. Of longer ones, as many as take about looksTake. A
-// launch of little work is brief however long it took, so that a busy machine does not
-// see less of it.
+// Of brief launches, mostLooks are looked at one after another: what goes wrong in one of a
+// hundred is found among them. Of longer ones, as many as take about looksTake. A launch of
+// little work is brief however long it took, so that a busy machine does not see less of it.
 const (
 	briefLaunch = 250 * time.Microsecond
 	briefFLOPs  = 1 << 19 // of 64×64×64

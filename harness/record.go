@@ -29,8 +29,7 @@ type Provenance struct {
 	Host      string
 }
 
-// NewProvenance describes an execution that starts now. name and the families are the
-// sweep's.
+// NewProvenance describes an execution that starts now. name and the families are the sweep's.
 func NewProvenance(name string, now time.Time, families ...*problem.Family) Provenance {
 	now = now.UTC()
 	host, err := os.Hostname()

@@ -35,8 +35,7 @@ type group struct {
 	opening time.Duration // that it takes to compile what is not settled
 }
 
-// order is the generator of a group's orders: a function of the seed and the
-// problem alone.
+// order is the generator of a group's orders: a function of the seed and the problem alone.
 func order(seed int64, p problem.Problem) *rand.PCG {
 	h := fnv.New64a()
 	a := p.Asked()
@@ -197,9 +196,8 @@ func (g *group) more(candidates []*candidate) bool {
 	return !g.limited || !g.now().Add(g.last).After(g.deadline)
 }
 
-// keep marks the candidates that stay open from round to round: as many as fit half
-// of the free memory beside the largest of the others, which are reopened in each
-// round.
+// keep marks the candidates that stay open from round to round: as many as fit half of the free
+// memory beside the largest of the others, which are reopened in each round.
 func (g *group) keep(candidates []*candidate) {
 	limit := g.sweep.Memory / 2 // the rest is for whatever else runs here
 	var sum, largest int64

@@ -60,10 +60,9 @@ func (c choice) clippedTo(r *results.Record) choice {
 	return c
 }
 
-// curvesOf sorts summaries into curves, in the order in which charts list
-// them. With split, choices that compete at a size become curves of their own.
-// Where two summaries claim one place on a curve (the same point in two files)
-// the newest has it.
+// curvesOf sorts summaries into curves, in the order in which charts list them. With split,
+// choices that compete at a size become curves of their own. Where two summaries claim one place
+// on a curve (the same point in two files) the newest has it.
 func curvesOf(summaries []stats.Summary, split bool) (list []*curve) {
 	type id struct{ kernel, line string }
 	_, lines := grouped(summaries, func(s *stats.Summary) id { return id{s.Kernel, lineID(&s.Record)} })

@@ -77,8 +77,7 @@ func shared(records []*results.Record, names ...string) []string {
 	return list
 }
 
-// lineID is what the points of one curve share besides the kernel: the texts
-// of all facets.
+// lineID is what the points of one curve share besides the kernel: the texts of all facets.
 func lineID(r *results.Record) string {
 	var id strings.Builder
 	for _, f := range facets {

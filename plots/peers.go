@@ -126,8 +126,7 @@ func newArena(contests []stats.Contest) arena {
 	return a
 }
 
-// summaries returns copies of the points, as functions of several charts take
-// them.
+// summaries returns copies of the points, as functions of several charts take them.
 func (a arena) summaries() (list []stats.Summary) {
 	for _, s := range a.points {
 		list = append(list, *s)
@@ -153,8 +152,7 @@ func (a arena) chart(h figure.Heading) *figure.Chart {
 	return ch
 }
 
-// bars draws the rates at each shape, and under them our rate over that of the best
-// peer.
+// bars draws the rates at each shape, and under them our rate over that of the best peer.
 func (a arena) bars(h figure.Heading) *figure.Bars {
 	all := a.summaries()
 	b := &figure.Bars{Heading: h, X: categories(all)}

@@ -8,8 +8,7 @@ import (
 	"matladder/stats"
 )
 
-// square reports whether all sizes of a problem are equal: it has a place on an axis of
-// numbers.
+// square reports whether all sizes of a problem are equal: it has a place on an axis of numbers.
 func square(s *stats.Summary) bool {
 	_, ok := s.Square()
 	return ok

@@ -126,8 +126,7 @@ func (k keys) of(r *Record) uint64 {
 	}{run, r.Point(), r.Round, r.Rep})
 }
 
-// add takes a row up and returns the line of an earlier one of the same key, if there
-// is one.
+// add takes a row up and returns the line of an earlier one of the same key, if there is one.
 func (k keys) add(r *Record) (line int, again bool) {
 	key := k.of(r)
 	if line, again := k.lines[key]; again {

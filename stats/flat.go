@@ -91,8 +91,7 @@ func threeColumns(name string, of func(s *Summary) Estimate) []flatColumn {
 	}
 }
 
-// known returns v, or nil where e is unknown or rows of absurd size made v
-// overflow.
+// known returns v, or nil where e is unknown or rows of absurd size made v overflow.
 func known(e Estimate, v float64) any {
 	if !e.Known() || math.IsInf(v, 0) || math.IsNaN(v) {
 		return nil

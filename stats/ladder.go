@@ -12,9 +12,8 @@ import (
 	"matladder/results"
 )
 
-// A Ladder is the table people read: one section for each machine, dtype and
-// way of measuring, in it one line for each size and kernel. All lines of a
-// section share one unit.
+// A Ladder is the table people read: one section for each machine, dtype and way of measuring, in
+// it one line for each size and kernel. All lines of a section share one unit.
 type Ladder struct {
 	Sections []Section
 	Notes    []string // warnings of all lines, equal ones once
@@ -28,10 +27,9 @@ type Section struct {
 	Rows   [][]string
 }
 
-// NewLadder lays the summaries out, usually those Best chose. The baseline
-// stands last at each size. Products that took turns in the same rounds are
-// compared in sections at the end. more are names of TableColumns, which stand behind the
-// median and its interval.
+// NewLadder lays the summaries out, usually those Best chose. The baseline stands last at each
+// size. Products that took turns in the same rounds are compared in sections at the end. more are
+// names of TableColumns, which stand behind the median and its interval.
 func NewLadder(summaries []Summary, more ...string) Ladder {
 	var l Ladder
 	for title, list := range grouped(summaries, func(s Summary) string { return sectionTitle(&s) }) {

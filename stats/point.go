@@ -9,8 +9,7 @@ import (
 	"matladder/results"
 )
 
-// A roundID is one pass over a group. The run is part of it because a resumed
-// file holds several.
+// A roundID is one pass over a group. The run is part of it because a resumed file holds several.
 type roundID struct {
 	run   string
 	round int
@@ -62,9 +61,8 @@ func (r rep) symptoms() Symptoms {
 
 // timePoint computes the timing of one point from its ok rows.
 //
-// For loop, each round fits seconds = slope·launches + intercept over its
-// launch counts: the slope is device time, the intercept dispatch. The other
-// methods divide seconds by launches.
+// For loop, each round fits seconds = slope·launches + intercept over its launch counts: the
+// slope is device time, the intercept dispatch. The other methods divide seconds by launches.
 //
 // Disturbed rows are left out; of a loop the whole round, which has one slope. A point is
 // of low confidence if fewer than enoughQuiet are left. If none is, all count.

@@ -49,12 +49,11 @@ func Best(summaries []Summary) []Summary {
 	return list
 }
 
-// Newest returns the summaries to show for a kernel of a family and a dtype of operand a,
-// "" meaning any: those of the file with the latest start that has ok points for
-// both, measured before predicted. Where nothing is ok, the latest that say why.
-// All points of the same mode from that file come with them, those of other dtypes
-// too: the kernel is compared with the others and with the baseline, and its peak
-// with those of other dtypes.
+// Newest returns the summaries to show for a kernel of a family and a dtype of operand a, ""
+// meaning any: those of the file with the latest start that has ok points for both, measured
+// before predicted. Where nothing is ok, the latest that say why. All points of the same mode
+// from that file come with them, those of other dtypes too: the kernel is compared with the
+// others and with the baseline, and its peak with those of other dtypes.
 func Newest(summaries []Summary, family, kernel, dtype string) []Summary {
 	for _, status := range []results.Status{results.OK, ""} {
 		for _, mode := range results.Modes {

@@ -18,10 +18,9 @@ import (
 // Formats are the names WriteTable knows.
 var Formats = []string{"text", "md", "csv", "json", "benchstat"}
 
-// WriteTable writes the summaries in one of Formats: text and md as a Ladder
-// with its notes, csv and json as one record a summary at full precision,
-// benchstat as WriteBenchstat does. Text and md have columns of TableColumns besides, if
-// more names them.
+// WriteTable writes the summaries in one of Formats: text and md as a Ladder with its notes, csv
+// and json as one record a summary at full precision, benchstat as WriteBenchstat does. Text and
+// md have columns of TableColumns besides, if more names them.
 func WriteTable(w io.Writer, format string, summaries []Summary, more ...string) error {
 	var buf bytes.Buffer
 	var err error
@@ -136,8 +135,7 @@ func escape(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "`", "\\`", "<", "&lt;", ">", "&gt;", "[", `\[`).Replace(oneLine(s))
 }
 
-// FormatSeconds writes a time with three digits and the unit that suits it:
-// "1.23 ms".
+// FormatSeconds writes a time with three digits and the unit that suits it: "1.23 ms".
 func FormatSeconds(s float64) string {
 	for _, u := range [...]struct {
 		name string
@@ -213,9 +211,8 @@ func ParseTableColumns(text string) ([]string, error) {
 	return names, nil
 }
 
-// TimeAt returns the time of a launch, in seconds, at a quantile of the samples that the
-// figures rest on, between two of them where it lies between; false without samples, and of
-// a prediction.
+// TimeAt returns the time of a launch, in seconds, at a quantile of the samples that the figures
+// rest on, between two of them where it lies between; false without samples, and of a prediction.
 func (s *Summary) TimeAt(q float64) (seconds float64, ok bool) {
 	if s.Mode != results.Measured || !s.Time.Known() {
 		return 0, false

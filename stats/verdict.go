@@ -55,11 +55,10 @@ type Comparison struct {
 	judged                 bool // there are samples enough for difference to tell something
 }
 
-// Pair matches the points of two sides, each of one file or several, and compares them.
-// band is the change, as a fraction of the time, that does not matter: 0.02 for 2 %.
-// With best each kernel's fastest blocks are compared, whichever they are; otherwise
-// equal blocks. Points of one side alone are returned as well; interpreted ones are
-// left out.
+// Pair matches the points of two sides, each of one file or several, and compares them. band is
+// the change, as a fraction of the time, that does not matter: 0.02 for 2 %. With best each
+// kernel's fastest blocks are compared, whichever they are; otherwise equal blocks. Points of one
+// side alone are returned as well; interpreted ones are left out.
 func Pair(old, new []Summary, band float64, best bool) (list []Comparison, onlyOld, onlyNew []*Summary) {
 	return pairSides(old, new, match{anyBlocks: best}, func(list []Comparison, sides [][2]*side) {
 		var points []twosample.Point

@@ -36,9 +36,8 @@ type Slot struct {
 	Index     IndexExpr
 }
 
-// Part is a block of a ref that copies bring from place to place: of a Main ref, or of
-// scratch. Its block spec counts in blocks, as index maps do, and its blocks lie inside the
-// array.
+// Part is a block of a ref that copies bring from place to place: of a Main ref, or of scratch.
+// Its block spec counts in blocks, as index maps do, and its blocks lie inside the array.
 type Part struct {
 	Ref *Ref
 	BlockSpec

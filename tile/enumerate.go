@@ -37,9 +37,8 @@ func (c *Point) TableValue(*Ref, int) int { return 0 }
 // IDs returns the id along each axis. The caller may not change them.
 func (c *Point) IDs() []int { return c.at }
 
-// Points yields every point of a grid, the last axis fastest: the order in
-// which programs run, one after another. An empty grid has one point. It is the
-// same *Point each time.
+// Points yields every point of a grid, the last axis fastest: the order in which programs run,
+// one after another. An empty grid has one point. It is the same *Point each time.
 func Points(axes []*Axis) iter.Seq[*Point] {
 	return func(yield func(*Point) bool) { enumerate(axes, wholeAxis, yield) }
 }

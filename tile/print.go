@@ -77,8 +77,7 @@ func tuple(list string) string {
 	return "(" + list + ")"
 }
 
-// lastBlock returns how much of its array the last block of r holds, or nil if
-// it is full.
+// lastBlock returns how much of its array the last block of r holds, or nil if it is full.
 func lastBlock(r *Ref) []int {
 	last := r.Shape()
 	full := true

@@ -127,9 +127,8 @@ func (b Bindings) Largest() *Ref {
 	return largest
 }
 
-// Bind returns the arrays of programs that run in order. It is an error if two
-// programs disagree about the dtype or shape of an array of one name, or write
-// the same one.
+// Bind returns the arrays of programs that run in order. It is an error if two programs disagree
+// about the dtype or shape of an array of one name, or write the same one.
 func Bind(programs []*Program) (Bindings, error) {
 	var b Bindings
 	made := map[string]*Ref{}

@@ -93,9 +93,8 @@ func (v *verifier) lookupsIn(c Cond, at site) {
 	}
 }
 
-// leaves returns how x leaves 0 … hi at a statement, or "". Where the interval
-// of x is too coarse to tell, it counts through the axes and the conditions
-// around the statement.
+// leaves returns how x leaves 0 … hi at a statement, or "". Where the interval of x is too coarse
+// to tell, it counts through the axes and the conditions around the statement.
 func (v *verifier) leaves(x IndexExpr, hi int, at site) string {
 	b := bounds(x, everyID)
 	if !b.known || b.lo >= 0 && b.hi <= hi {

@@ -63,8 +63,7 @@ func tensors(as []array) []tile.Tensor {
 	return each.Of(as, func(a array) tile.Tensor { return tile.Tensor{Dtype: a.Dtype, Shape: a.Shape} })
 }
 
-// reply is the worker's answer. The arrays that opResults asked for come with it, if Err
-// is nil.
+// reply is the worker's answer. The arrays that opResults asked for come with it, if Err is nil.
 type reply struct {
 	Err    *failure
 	ID     int

@@ -143,8 +143,7 @@ func (b *Backend) limited(ctx context.Context, o op) (context.Context, context.C
 		fmt.Errorf("%s took longer than %s: %w", o, b.options.CallTimeout, context.DeadlineExceeded))
 }
 
-// Close closes the backend in the worker and ends the worker. Closing twice is
-// no error.
+// Close closes the backend in the worker and ends the worker. Closing twice is no error.
 func (b *Backend) Close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -199,9 +199,8 @@ func (s Space) candidate(k kernels.Kernel, variant string, p problem.Problem, b 
 // the packing of blocks on a CPU.
 const stepSeconds = 2e-6
 
-// seconds is the time that counts suggest: compute at the peak, shared out over
-// the workers in whole programs, and transfers, the longer of the two, and an
-// overhead for each step.
+// seconds is the time that counts suggest: compute at the peak, shared out over the workers in
+// whole programs, and transfers, the longer of the two, and an overhead for each step.
 func (s Space) seconds(c model.Counts, programs []*tile.Program, p problem.Problem) float64 {
 	var compute, transfer float64
 	if peak := s.Device.PeakAt(p.Asked().A.String(), p.Asked().Precision.String()); peak.Known() {

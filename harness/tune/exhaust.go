@@ -33,11 +33,10 @@ type standing struct {
 	over interval.Interval
 }
 
-// exhaust times every candidate of the space. They race in heats, each together with
-// the same reference, so that heats compare; none leaves before it has all samples.
-// Those whose interval reaches below the upper end of the fastest's then race on in
-// one field of fresh samples, which one leaves only when its interval is clear of the
-// leader. The winner's output is verified.
+// exhaust times every candidate of the space. They race in heats, each together with the same
+// reference, so that heats compare; none leaves before it has all samples. Those whose interval
+// reaches below the upper end of the fastest's then race on in one field of fresh samples, which
+// one leaves only when its interval is clear of the leader. The winner's output is verified.
 func (a *Auditor) exhaust(ctx context.Context, j Job) (x exhausted, err error) {
 	t := &a.Tuner
 	space := t.Space

@@ -22,10 +22,9 @@ const (
 	worthwhile = 1.3 // times the fastest: its neighbours are not worth a launch
 )
 
-// screening finds out which candidates are worth a race: those that are given, the
-// first by their counts, and then, step by step, the neighbours of the fastest. Each
-// is timed next to a reference, so that a slow moment of the machine is not held
-// against it.
+// screening finds out which candidates are worth a race: those that are given, the first by their
+// counts, and then, step by step, the neighbours of the fastest. Each is timed next to a
+// reference, so that a slow moment of the machine is not held against it.
 type screening struct {
 	t         *Tuner
 	j         Job
@@ -74,8 +73,7 @@ func (t *Tuner) screen(ctx context.Context, j Job, all []Candidate, a *allowance
 	return s.best(), launched, nil
 }
 
-// look times one candidate between two samples of the reference, if it was not and
-// there is time.
+// look times one candidate between two samples of the reference, if it was not and there is time.
 func (s *screening) look(ctx context.Context, c Candidate) error {
 	if s.looked[c.Blocks] {
 		return nil

@@ -183,12 +183,11 @@ func (t *Tuner) atOnce(j Job) int {
 	return max(2, int(memory.Value/4/float64(j.Problem.Bytes())))
 }
 
-// interleave loads a field and takes it through rounds in which its trials take
-// turns in shuffled order, until after says that this is enough; after returns also
-// who goes on, and may be nil. While p lasts, rounds in which the machine was slow or
-// disturbed are repeated; it may be nil. A trial that cannot be launched, then or any
-// more, has failed and takes no further part; it is an error if none is left. All are
-// closed when it returns.
+// interleave loads a field and takes it through rounds in which its trials take turns in shuffled
+// order, until after says that this is enough; after returns also who goes on, and may be nil.
+// While p lasts, rounds in which the machine was slow or disturbed are repeated; it may be nil. A
+// trial that cannot be launched, then or any more, has failed and takes no further part; it is an
+// error if none is left. All are closed when it returns.
 func (t *Tuner) interleave(ctx context.Context, j Job, field []*trial, most int, seed uint64, p *patience, after func(round int, live []*trial) ([]*trial, bool)) error {
 	field = slices.Clone(field) // the caller may cut its own
 	m := t.machine

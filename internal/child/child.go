@@ -43,13 +43,11 @@ type Options struct {
 	// Silence is how long a child that was asked may not be heard of before it is
 	// killed; 0 is for ever. Serve is heard of every second.
 	Silence time.Duration
-	// Rest stops the child except while it is asked, so that it takes no time from
-	// others.
+	// Rest stops the child except while it is asked, so that it takes no time from others.
 	Rest bool
 }
 
-// Process is a child, seen from its parent. Several goroutines may use it; questions
-// take turns.
+// Process is a child, seen from its parent. Several goroutines may use it; questions take turns.
 type Process struct {
 	options Options
 	cmd     *exec.Cmd
@@ -265,8 +263,7 @@ type wrongError string
 
 func (e wrongError) Error() string { return string(e) }
 
-// Threads are environment variables that tell the libraries of a child how many threads to
-// use.
+// Threads are environment variables that tell the libraries of a child how many threads to use.
 func Threads(n int) []string {
 	env := []string{"OMP_DYNAMIC=FALSE", "MKL_DYNAMIC=FALSE"}
 	for _, name := range []string{"OPENBLAS", "OMP", "MKL", "BLIS"} {

@@ -1,17 +1,15 @@
-// Package cli holds what the commands share: their exit statuses, the error that
-// means a mistake in the command line, flag sets that leave messages to the
-// command, and a main that Ctrl-C interrupts. What a command does and says is its
-// own.
+// Package cli holds what the commands share: their exit statuses, the error that means a mistake
+// in the command line, flag sets that leave messages to the command, and a main that Ctrl-C
+// interrupts. What a command does and says is its own.
 //
 // # Which status
 //
-// A command that was called wrongly ends with Usage: nothing helps but to change the
-// command line, or a file that it names. That is a flag or an argument that makes no
-// sense, and a file named to be read that is missing, cannot be read, or is not what
-// it should be (a sweep, a table, results, a page with its marks). Everything else that
-// goes wrong is Failed: a file that cannot be written, a file that no flag names, data
-// that do not answer the question, a point that is wrong. Both are told in one line on
-// standard error.
+// A command that was called wrongly ends with Usage: nothing helps but to change the command
+// line, or a file that it names. That is a flag or an argument that makes no sense, and a file
+// named to be read that is missing, cannot be read, or is not what it should be (a sweep, a
+// table, results, a page with its marks). Everything else that goes wrong is Failed: a file that
+// cannot be written, a file that no flag names, data that do not answer the question, a point
+// that is wrong. Both are told in one line on standard error.
 package cli
 
 import (
@@ -60,8 +58,7 @@ func Pairs(flag string, given []string) (map[string]string, error) {
 	return pairs, nil
 }
 
-// Status returns the exit status of a command that ended with err: OK also for a
-// call for help.
+// Status returns the exit status of a command that ended with err: OK also for a call for help.
 func Status(err error) int {
 	switch {
 	case err == nil || errors.Is(err, pflag.ErrHelp):
@@ -97,9 +94,8 @@ func End(command string, err error, interrupted string, stdout, stderr io.Writer
 	return Status(err)
 }
 
-// Input marks an error of reading a file that the command line names. The flag stands
-// before it; flag is empty where an argument names the file. No error stays none, and
-// an interruption one.
+// Input marks an error of reading a file that the command line names. The flag stands before it;
+// flag is empty where an argument names the file. No error stays none, and an interruption one.
 func Input(flag string, err error) error {
 	switch {
 	case err == nil || errors.Is(err, context.Canceled):
@@ -136,9 +132,8 @@ func ended(ctx context.Context, after time.Duration, exit func()) {
 	context.AfterFunc(ctx, func() { time.AfterFunc(after, exit) })
 }
 
-// interruptible returns a context that signals cancel. A hangup that is ignored, as
-// under nohup, stays ignored; a second one does nothing, as both the terminal and the
-// shell send it.
+// interruptible returns a context that signals cancel. A hangup that is ignored, as under nohup,
+// stays ignored; a second one does nothing, as both the terminal and the shell send it.
 func interruptible() context.Context {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {

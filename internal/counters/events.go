@@ -2,8 +2,7 @@ package counters
 
 import "errors"
 
-// ErrNoEvents is wrapped where a machine lets none of the events of its processors be
-// counted.
+// ErrNoEvents is wrapped where a machine lets none of the events of its processors be counted.
 var ErrNoEvents = errors.New("no events of processors can be counted here")
 
 // Events are what processors count, by their performance counters, while this process and

@@ -47,9 +47,8 @@ func First(list []string, n int, separator string) string {
 	return text
 }
 
-// Figure writes v with three significant digits and, unless it is far beyond
-// what can be measured, without an exponent; of whole numbers above 1000 it keeps all
-// digits.
+// Figure writes v with three significant digits and, unless it is far beyond what can be
+// measured, without an exponent; of whole numbers above 1000 it keeps all digits.
 func Figure(v float64) string {
 	if v == 0 {
 		return "0"

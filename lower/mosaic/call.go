@@ -100,8 +100,7 @@ func (k *Kernel) config() string {
 	return string(text)
 }
 
-// Module returns a StableHLO program whose @main runs one launch: it takes In
-// and returns Out.
+// Module returns a StableHLO program whose @main runs one launch: it takes In and returns Out.
 func (l *Launch) Module() string { return mlir.Module(l.Name, l.Function("public", "main")) }
 
 // Function returns a StableHLO function that runs one launch.

@@ -110,9 +110,8 @@ func (k *kernel) cast(v value, dims []int) value {
 	return k.Op(shaped{Elem: v.Elem, Dims: dims}, "vector.shape_cast", "", v)
 }
 
-// slice takes elements along one dimension. Of a ref it reads no more than
-// those, from wherever the program says; of a computed value the place must be
-// known while the text is written.
+// slice takes elements along one dimension. Of a ref it reads no more than those, from wherever
+// the program says; of a computed value the place must be known while the text is written.
 func (k *kernel) slice(e *tile.Expr) value {
 	x := e.Args[0]
 	start := k.Index(e.Index)

@@ -53,8 +53,7 @@ func isRounded(e *tile.Expr) bool {
 	return e.Dtype.IsInteger() // integers wrap in every operation
 }
 
-// whenHolds writes a When: an if whose results are the refs that its body may
-// write.
+// whenHolds writes a When: an if whose results are the refs that its body may write.
 func (g *grid) whenHolds(s *tile.Stmt) {
 	changed := g.changed(s.Body)
 	if len(changed) == 0 {

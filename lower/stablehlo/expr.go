@@ -168,8 +168,7 @@ func (g *grid) zeroed(x value, dim int, edge tile.Edge) value {
 	return g.choose(outside, g.Constant(x.Type, 0), x)
 }
 
-// matmul is the dot_general of a baseline: operands as they are stored, result
-// in p.Acc.
+// matmul is the dot_general of a baseline: operands as they are stored, result in p.Acc.
 func (t *text) matmul(p problem.Matmul, a, b value) value {
 	elem := operand(p.A, p.B)
 	a, b = t.As(a, elem), t.As(b, elem)
@@ -180,10 +179,9 @@ func (t *text) matmul(p problem.Matmul, a, b value) value {
 	return t.dot(a, b, batch, false, p.TransB, storage(p.Acc), p.Precision)
 }
 
-// operand is the element type in which operands meet: their own if it is one,
-// else one wide enough for every value of both. Plugins differ in how they take
-// two of 4 bits; widened, all take it, and fold the conversion into the product
-// where they can.
+// operand is the element type in which operands meet: their own if it is one, else one wide
+// enough for every value of both. Plugins differ in how they take two of 4 bits; widened, all
+// take it, and fold the conversion into the product where they can.
 func operand(a, b tile.Dtype) string {
 	switch {
 	case a == b && a.Bits() > 4:
@@ -322,9 +320,8 @@ func (t *text) powerOfTwo(x value) value {
 	return t.choose(has, y, t.Constant(x.Type, math.NaN()))
 }
 
-// roundedNarrow rounds to a multiple of the distance between neighbours, which
-// is a power of two made from x's own exponent; beyond the largest number comes
-// what has the bits over.
+// roundedNarrow rounds to a multiple of the distance between neighbours, which is a power of two
+// made from x's own exponent; beyond the largest number comes what has the bits over.
 func (t *text) roundedNarrow(x value, mantissa, minExp int, largest float64, over int) value {
 	f, i := x.Type, x.Of("i32")
 	bits := t.Op(i, "bitcast_convert", "", x)

@@ -76,11 +76,10 @@ func (l *Launch) Chain() string {
 // is read anew. The compiled program tells which (layouts with S(1) on a TPU,
 // whose compiler leaves all of them in HBM if told so: see package backend/xla/pjrt).
 //
-// The chain of barriers runs from a launch's results through the counter to the
-// next launch's operands: without it a compiler sees that every round computes
-// the same and moves the launch out of the loop. Every result is an output,
-// since a launch whose result is overwritten unseen would be removed. The
-// operands themselves are carried unchanged, which costs no copy of them.
+// The chain of barriers runs from a launch's results through the counter to the next launch's
+// operands: without it a compiler sees that every round computes the same and moves the launch
+// out of the loop. Every result is an output, since a launch whose result is overwritten unseen
+// would be removed. The operands themselves are carried unchanged, which costs no copy of them.
 func (l *Launch) Loop(sets int) string {
 	t := newText()
 	n := value{Name: "%n", Type: tensor{Elem: "i32"}}
@@ -119,12 +118,11 @@ func (l *Launch) Loop(sets int) string {
 	return l.module(main)
 }
 
-// LoopTogether is Loop for a device that waits for its host after each round of a loop
-// whose end only the device knows, as a GPU does: @main makes n launches, which take the
-// sets in turn. A round is a loop of a known number of times through all sets, together
-// launches about; what is left of n has rounds of one launch for each set, and then of
-// half as many, each set in one of them: sets is a power of two. A set that no launch
-// took gives zeros.
+// LoopTogether is Loop for a device that waits for its host after each round of a loop whose end
+// only the device knows, as a GPU does: @main makes n launches, which take the sets in turn. A
+// round is a loop of a known number of times through all sets, together launches about; what is
+// left of n has rounds of one launch for each set, and then of half as many, each set in one of
+// them: sets is a power of two. A set that no launch took gives zeros.
 //
 // A loop's own counter goes past the barriers, so that a compiler sees how often the
 // inner one runs; a link, which goes through them, keeps the launches in it. XLA for
@@ -214,8 +212,7 @@ func (l *Launch) Poison(sets int) string {
 	return (&Launch{Name: "poison"}).module(main)
 }
 
-// Took reports whether the last of n launches of LoopTogether left a set what a launch
-// gives.
+// Took reports whether the last of n launches of LoopTogether left a set what a launch gives.
 func Took(set, n, sets int) bool {
 	if n >= sets {
 		return true

@@ -38,10 +38,9 @@ func newText() *text { return &text{mlir.NewStableHLO()} }
 // storage is how the elements of an array are spelled.
 func storage(d tile.Dtype) string { return mlir.Array(d).Elem }
 
-// working is the type in which Interpret computes on d: f32 for all floats and
-// i32 for all integers, whose values are those of d after rounded has been at
-// them. No plugin has to know arithmetic in a narrower type, and none can keep
-// more precision than the program asks for.
+// working is the type in which Interpret computes on d: f32 for all floats and i32 for all
+// integers, whose values are those of d after rounded has been at them. No plugin has to know
+// arithmetic in a narrower type, and none can keep more precision than the program asks for.
 func working(d tile.Dtype, dims ...int) tensor { return tensor{Elem: mlir.Working(d), Dims: dims} }
 
 // countable reports whether x is a value of i32, the type of all indices.

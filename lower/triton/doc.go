@@ -21,15 +21,13 @@
 //     needs more registers or shared memory than there is, is a *TooBigError
 //     before any compiler runs (size.go).
 //
-// Floats are computed in float32 and integers in int32 between the places where
-// the program rounds; the operands of a Dot stay as narrow as they are. A Dot of
-// float32 multiplies as TF32 by default and as float32 at tile.Highest; one of
-// float8 adds in the tensor cores' narrower sums by default and in float32 at
-// tile.Highest.
+// Floats are computed in float32 and integers in int32 between the places where the program
+// rounds; the operands of a Dot stay as narrow as they are. A Dot of float32 multiplies as TF32
+// by default and as float32 at tile.Highest; one of float8 adds in the tensor cores' narrower
+// sums by default and in float32 at tile.Highest.
 //
-// Addresses are pointers. Tensor descriptors (TMA) compile, but the custom call
-// gives a kernel no memory to make them in: jax-cuda13-pjrt 0.11.2 has the address
-// of that memory as 0.
+// Addresses are pointers. Tensor descriptors (TMA) compile, but the custom call gives a kernel no
+// memory to make them in: jax-cuda13-pjrt 0.11.2 has the address of that memory as 0.
 //
 // What the package does not do: compile or run anything, choose a block shape,
 // or know a clock. A program it cannot write is an *UnsupportedError that names

@@ -248,8 +248,7 @@ func shownOf(e *tile.Expr) *tile.Expr {
 	return x
 }
 
-// gathered takes the elements at along a dimension; those past the last of size are
-// some other.
+// gathered takes the elements at along a dimension; those past the last of size are some other.
 func (k *kernel) gathered(v value, d tile.Dtype, dim int, at value, to []int, size int) value {
 	if d == tile.Bool {
 		v = k.FromBool(v)
@@ -266,8 +265,7 @@ func (k *kernel) gathered(v value, d tile.Dtype, dim int, at value, to []int, si
 	return v
 }
 
-// concat puts blocks one after another: each element is gathered from the block
-// that it is in.
+// concat puts blocks one after another: each element is gathered from the block that it is in.
 func (k *kernel) concat(e *tile.Expr) value {
 	if len(e.Args) == 1 {
 		return k.Expr(e.Args[0])

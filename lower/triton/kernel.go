@@ -26,8 +26,7 @@ type kernel struct {
 	loads   map[*tile.Ref]value
 }
 
-// writeKernel returns the module of one program, and how many programs its grid
-// has.
+// writeKernel returns the module of one program, and how many programs its grid has.
 func (t Target) writeKernel(p *tile.Program, params Params, alongK map[*tile.Ref]bool) (module string, programs int64, err error) {
 	p, sums := t.pieces(p)
 	k := &kernel{program: p, sums: sums, params: params, partial: p.PartialTiles(), least: leastOf(p), alongK: alongK,
@@ -51,9 +50,8 @@ func (t Target) writeKernel(p *tile.Program, params Params, alongK map[*tile.Ref
 	return fmt.Sprintf("module {\n  tt.func public @%s(%s) {\n%s    tt.return\n  }\n}\n", mlir.Symbol(p.Name), arguments, body), programs, k.Err
 }
 
-// arguments names the refs that are arrays: pointers, in the order in which the
-// custom call gives operands and results. XLA aligns its arrays to 16 bytes and
-// more.
+// arguments names the refs that are arrays: pointers, in the order in which the custom call gives
+// operands and results. XLA aligns its arrays to 16 bytes and more.
 func (k *kernel) arguments() string {
 	p := k.program
 	return mlir.List(slices.Concat(p.RefsOf(tile.Table), p.RefsOf(tile.In), p.RefsOf(tile.Out)), func(r *tile.Ref) string {
@@ -73,8 +71,7 @@ func leastOf(p *tile.Program) int {
 	return least
 }
 
-// Module returns a StableHLO program whose @main runs one launch: it takes In
-// and returns Out.
+// Module returns a StableHLO program whose @main runs one launch: it takes In and returns Out.
 func (l *Launch) Module() string { return mlir.Module(l.Name, l.Function("public", "main")) }
 
 // Function returns a StableHLO function that runs one launch.

@@ -107,10 +107,9 @@ func (w *rewriter) expr(e *tile.Expr) *tile.Expr {
 // what goes row by row: few enough that several programs share a multiprocessor.
 const cutBytes = 32 << 10
 
-// cut returns a program whose blocks have fewer rows, if it goes row by row: if it
-// has no product, and no row of a block depends on another. A block that a TPU's
-// memory holds would be too large for the registers of a multiprocessor, and too
-// few of them would keep too few busy.
+// cut returns a program whose blocks have fewer rows, if it goes row by row: if it has no
+// product, and no row of a block depends on another. A block that a TPU's memory holds would be
+// too large for the registers of a multiprocessor, and too few of them would keep too few busy.
 func cut(p *tile.Program) *tile.Program {
 	for _, a := range p.Grid {
 		if a.Semantics != tile.Parallel {

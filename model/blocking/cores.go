@@ -68,8 +68,7 @@ type product struct {
 	shared      float64 // bytes of the cache that cores share: what it does not hold comes from memory
 }
 
-// product is false where the machine does not say how fast it multiplies the operands
-// of p.
+// product is false where the machine does not say how fast it multiplies the operands of p.
 func (c cores) product(p problem.Matmul) (*product, bool) {
 	a, b := p.Factors()
 	rate := c.Rates[a]

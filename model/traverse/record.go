@@ -134,8 +134,7 @@ traversalPlayer(document.getElementById("player"), {{.Recording}});</script>
 </html>
 `))
 
-// WriteHTML writes the recording with its player as one page that needs no
-// network.
+// WriteHTML writes the recording with its player as one page that needs no network.
 func (r *Recording) WriteHTML(w io.Writer) error {
 	data, err := json.Marshal(r) // escapes what could end the script
 	if err != nil {

@@ -27,8 +27,7 @@ type HeatRow struct {
 	Cells     []HeatCell
 }
 
-// A HeatCell is a value, or a word why there is none; both empty where nothing
-// was tried.
+// A HeatCell is a value, or a word why there is none; both empty where nothing was tried.
 type HeatCell struct {
 	Value            float64
 	Best             bool // of its column

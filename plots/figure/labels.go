@@ -80,8 +80,7 @@ func (e endLabel) end(f frame) vg.Point {
 	return vg.Point{X: f.box.Max.X, Y: f.Y(min(e.roof.Peak, f.y.Max))}
 }
 
-// place spreads the labels over the height of the axes, half a line more at
-// either end.
+// place spreads the labels over the height of the axes, half a line more at either end.
 func (l *endLabels) place(f frame) {
 	height := float64(textLine)
 	want := each.Of(l.entries, func(e endLabel) float64 { return float64(e.end(f).Y) })
@@ -150,11 +149,10 @@ func (g legend) draw(c draw.Canvas, page vg.Rectangle) {
 	}
 }
 
-// spread moves intervals of the given heights, wanted with their centres at
-// want, so that none overlap and all lie within lo..hi, each moved as little
-// as the others allow (least squares: neighbours that collide are merged into
-// a block that is placed at the mean of what its members want). It returns
-// the centres in the order of want, and false if the heights do not fit.
+// spread moves intervals of the given heights, wanted with their centres at want, so that none
+// overlap and all lie within lo..hi, each moved as little as the others allow (least squares:
+// neighbours that collide are merged into a block that is placed at the mean of what its members
+// want). It returns the centres in the order of want, and false if the heights do not fit.
 func spread(want, height []float64, lo, hi float64) ([]float64, bool) {
 	type block struct {
 		first, last int     // in order

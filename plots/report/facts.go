@@ -25,8 +25,7 @@ func machineOf(s *stats.Summary) string {
 	return cmp.Or(words.Joined(" · ", machine.CommonName(cmp.Or(s.Device, s.Chip)), words.Counted(s.Devices, "device", 2), s.Host), "unknown machine")
 }
 
-// howOf names what else a point ran with: points that differ in it share no
-// line.
+// howOf names what else a point ran with: points that differ in it share no line.
 func howOf(s *stats.Summary) string {
 	return words.Joined(" · ", s.Backend, strings.TrimSpace(s.Plugin+" "+s.PluginVersion), string(s.Method), s.ISA, words.Counted(s.Threads, "thread", 1), s.Mesh,
 		words.Between("operands in ", s.Operands, ""), words.Between("", s.Dist, " inputs"), words.Between("matladder ", s.MatladderVersion, ""))
@@ -56,8 +55,7 @@ func peakUnit(s *stats.Summary) results.Unit {
 	return results.FLOPs
 }
 
-// compareKernels orders as the ladder's table does: the baseline and other
-// libraries come last.
+// compareKernels orders as the ladder's table does: the baseline and other libraries come last.
 func compareKernels(a, b string) int {
 	rank := func(kernel string) int {
 		if _, ok := stats.Rung(kernel); ok {

@@ -22,8 +22,7 @@ type points struct {
 	Sizes    []size    `json:"sizes"`
 	Texts    []string  `json:"texts"`
 
-	// One entry a point, in the order of the ladder's table. Numbers refer to
-	// the lists above.
+	// One entry a point, in the order of the ladder's table. Numbers refer to the lists above.
 	Section       []int   `json:"section"`
 	Kernel        []int   `json:"kernel"`
 	Size          []int   `json:"size"`
@@ -60,8 +59,7 @@ const (
 	lowConfidenceOver
 )
 
-// section is what a chart shows together: rates that have one unit, on one
-// machine.
+// section is what a chart shows together: rates that have one unit, on one machine.
 type section struct {
 	Dtype     string  `json:"dtype"` // with quantization and epilogue
 	Machine   string  `json:"machine"`

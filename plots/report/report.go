@@ -142,8 +142,7 @@ type kindOfPicture struct {
 	Images             []image
 }
 
-// An image is one picture in the page's text; without Data the title says why there is
-// none.
+// An image is one picture in the page's text; without Data the title says why there is none.
 type image struct {
 	Title         string
 	Data          template.URL

@@ -162,8 +162,7 @@ func (m *machine) TableValue(table *tile.Ref, i int) int {
 	return int(a.val[i])
 }
 
-// fail stops the machine with a mistake at the current position, unless it has
-// stopped already.
+// fail stops the machine with a mistake at the current position, unless it has stopped already.
 func (m *machine) fail(format string, args ...any) { m.failAt(m.pos, format, args...) }
 
 func (m *machine) failAt(pos tile.Pos, format string, args ...any) {

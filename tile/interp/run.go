@@ -23,9 +23,8 @@ type Options struct {
 	watchDot func(m *machine, dot *tile.Expr, a, b block) // for tests
 }
 
-// Run runs programs one after another on in and returns the outputs, in and out
-// in the order of tile.Bind. A wrong program is a *tile.Error; a context that
-// ends is its error, wrapped.
+// Run runs programs one after another on in and returns the outputs, in and out in the order of
+// tile.Bind. A wrong program is a *tile.Error; a context that ends is its error, wrapped.
 func Run(ctx context.Context, programs []*tile.Program, in []tile.Tensor) ([]tile.Tensor, error) {
 	return RunWith(ctx, programs, in, Options{})
 }
@@ -131,9 +130,8 @@ type Counters struct {
 	Refs         []RefCounters
 }
 
-// RefCounters is the share of one ref. A block counts as loaded, or stored, when
-// its index differs from that of the step before; a table is loaded once for its
-// program, whole.
+// RefCounters is the share of one ref. A block counts as loaded, or stored, when its index
+// differs from that of the step before; a table is loaded once for its program, whole.
 type RefCounters struct {
 	Ref    *tile.Ref // an In, Out or Table
 	Blocks int64

@@ -192,8 +192,7 @@ func (e *Executable) Close() error {
 	return e.core.Close()
 }
 
-// fit refuses arrays of a call that are not as many as it takes, or of which one does not
-// match.
+// fit refuses arrays of a call that are not as many as it takes, or of which one does not match.
 func (e *Executable) fit(call string, have []tile.Tensor, want []problem.Operand) error {
 	if err := e.open(); err != nil {
 		return err

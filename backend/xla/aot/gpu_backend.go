@@ -61,9 +61,8 @@ func OpenGPUBackend(o BackendOptions) (*GPUBackend, error) {
 	return b, nil
 }
 
-// target is the generation of a GPU as lower/triton knows it. The RTX A6000's, of
-// compute capability 8.6, has the instructions of the A100 and the shared memory of
-// the L4.
+// target is the generation of a GPU as lower/triton knows it. The RTX A6000's, of compute
+// capability 8.6, has the instructions of the A100 and the shared memory of the L4.
 func (g GPU) target() (triton.Target, error) {
 	name := strings.TrimSuffix(g.Arch, "a")
 	if name == "sm_86" {

@@ -20,8 +20,7 @@ import (
 	"matladder/tile"
 )
 
-// Step is one kernel of a launch, predicted: a program, or something that the
-// compiler added.
+// Step is one kernel of a launch, predicted: a program, or something that the compiler added.
 type Step struct {
 	Kernel string
 	Work   model.Work
@@ -341,8 +340,7 @@ func predicted(by backend.Plugged, seconds, least, most float64) backend.Predict
 // duration is a time in seconds as one of package time.
 func duration(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
 
-// product is the dtype and precision of the first product of a program, "" if
-// there is none.
+// product is the dtype and precision of the first product of a program, "" if there is none.
 func product(p *tile.Program) (dtype, precision string) {
 	p.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) {
 		if e.Op == tile.OpDot && dtype == "" {

@@ -59,8 +59,7 @@ type executable struct {
 	perLaunch time.Duration
 }
 
-// prepare frees what the last inputs led to, and allocates where host and device
-// share memory.
+// prepare frees what the last inputs led to, and allocates where host and device share memory.
 func (e *executable) prepare() error {
 	err := e.forget(&e.out)
 	if !e.backend.shared || e.in == nil {

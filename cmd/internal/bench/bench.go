@@ -190,8 +190,7 @@ func (f *flags) exports(stdout io.Writer, all []stats.Summary, more []string) er
 	return nil
 }
 
-// conclude prints the table of what is in the file and the file's name, whatever
-// ended the sweep.
+// conclude prints the table of what is in the file and the file's name, whatever ended the sweep.
 func (f *flags) conclude(stdout, stderr io.Writer, out string, o harness.Outcome, err error) error {
 	if o.Repair.Bytes > 0 {
 		kept := ""

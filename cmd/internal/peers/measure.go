@@ -153,8 +153,7 @@ func observe(w io.Writer, e harness.Event) {
 	}
 }
 
-// conclude prints the ladder and the comparison of what is in the file, whatever
-// ended the sweep.
+// conclude prints the ladder and the comparison of what is in the file, whatever ended the sweep.
 func conclude(stdout, stderr io.Writer, out, again string, rows []results.Record, err error) error {
 	if len(rows) > 0 {
 		summaries := stats.Best(stats.Summarize(rows))

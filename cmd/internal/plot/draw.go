@@ -90,8 +90,7 @@ func besideNewest(rows []stats.Summary) string {
 	return filepath.Dir(latest.Pos.File)
 }
 
-// programs is a plots.StepModel: it builds the program of a point anew and asks
-// package model.
+// programs is a plots.StepModel: it builds the program of a point anew and asks package model.
 type programs struct{}
 
 // Step returns the step model's times of a point. The error says what of the

@@ -27,10 +27,9 @@ type launch struct {
 	steps    int64
 }
 
-// traversals follows the kernels of one problem through their grids, each with
-// the blocks it did best with. The problem is the one that most kernels have;
-// of several, the largest of which the player can show every step, else the
-// smallest.
+// traversals follows the kernels of one problem through their grids, each with the blocks it did
+// best with. The problem is the one that most kernels have; of several, the largest of which the
+// player can show every step, else the smallest.
 func traversals(ctx context.Context, list []stats.Summary) ([]*traverse.Recording, error) {
 	var order []problem.Problem
 	launches := map[problem.Problem][]launch{}

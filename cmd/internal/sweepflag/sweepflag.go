@@ -67,8 +67,7 @@ func Read(f *pflag.FlagSet) (harness.Config, error) {
 	return Parse(f, text, file)
 }
 
-// Text returns the text of the sweep that flag --config names, and the name of its
-// file.
+// Text returns the text of the sweep that flag --config names, and the name of its file.
 func Text(f *pflag.FlagSet) (text []byte, file string, err error) {
 	name, err := f.GetString("config")
 	if err != nil {
@@ -161,9 +160,8 @@ func Mistake(err error) error {
 	return err
 }
 
-// Out returns what ended a sweep in the words of flags --out and --resume, where these
-// were the mistake: a file that is there already, or one to go on with that is none of
-// results.
+// Out returns what ended a sweep in the words of flags --out and --resume, where these were the
+// mistake: a file that is there already, or one to go on with that is none of results.
 func Out(err error, out string, resume bool) error {
 	switch {
 	case errors.Is(err, os.ErrExist):

@@ -147,8 +147,7 @@ func (f *flags) compare(ctx context.Context, w io.Writer) error {
 	return err
 }
 
-// nearest looks a tuple up among the rows of v5 for its dtypes, whatever their
-// output and scales.
+// nearest looks a tuple up among the rows of v5 for its dtypes, whatever their output and scales.
 func nearest(t *tuned.Table, u tuned.Tuple) (key tuned.Key, a tuned.Answer, ok bool) {
 	for _, r := range t.Rows {
 		p, ok := r.Problem.(problem.Matmul) // as all of these tables are
@@ -165,8 +164,7 @@ func nearest(t *tuned.Table, u tuned.Tuple) (key tuned.Key, a tuned.Answer, ok b
 	return key, a, false
 }
 
-// tried is the time of a block shape over that of the best, where it was timed for
-// just this key.
+// tried is the time of a block shape over that of the best, where it was timed for just this key.
 func tried(t *tuned.Table, k tuned.Key, b tile.Blocks) (float64, bool) {
 	row, _ := t.Row(k)
 	ratio, ok := row.Evidence.Tried[problem.Clip(k.Problem, b)]

@@ -11,8 +11,7 @@ import (
 	"matladder/tile"
 )
 
-// Type is the type of a value: one of Elem where Dims is nil. How it is spelled a dialect
-// says.
+// Type is the type of a value: one of Elem where Dims is nil. How it is spelled a dialect says.
 type Type struct {
 	Elem  string
 	Dims  []int

@@ -22,10 +22,9 @@ const (
 	controlParts = 5
 )
 
-// A Control is two fixed pieces of work that tell whether a machine is as it was:
-// multiply-adds on registers alone, and a read of memory that is in no cache, each by
-// all threads at once. What slows one of them down is not the work. It is used by one
-// goroutine at a time.
+// A Control is two fixed pieces of work that tell whether a machine is as it was: multiply-adds
+// on registers alone, and a read of memory that is in no cache, each by all threads at once. What
+// slows one of them down is not the work. It is used by one goroutine at a time.
 type Control struct {
 	threads int
 	loop    loop

@@ -200,9 +200,8 @@ func (s *Schedule) Grid() (Loop, bool) {
 	return grid, grid.Len() > 0
 }
 
-// Steps is the number of grid steps that one core runs; 0 if there is no loop over
-// the grid or its trips are not constant. On a chip whose two cores share the grid
-// it is half the grid.
+// Steps is the number of grid steps that one core runs; 0 if there is no loop over the grid or
+// its trips are not constant. On a chip whose two cores share the grid it is half the grid.
 func (s *Schedule) Steps() int {
 	grid, _ := s.Grid()
 	return max(0, grid.Trips-drain)

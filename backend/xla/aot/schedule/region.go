@@ -18,8 +18,7 @@ type Region struct {
 
 var joinForm = regexp.MustCompile(`(?:empty |Start )region (\d+)\b`)
 
-// join is the bundle to which the branch at bundle i jumps forward; -1 if it
-// jumps back.
+// join is the bundle to which the branch at bundle i jumps forward; -1 if it jumps back.
 func (s *Schedule) join(i int, region string) int {
 	for j := i + 1; j < s.Bundles; j++ {
 		if s.bundles[j].tag != "PF" {
