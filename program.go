@@ -13,6 +13,7 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/timeline"
+	"matladder/internal/each"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -110,11 +111,7 @@ func (p *Program) Inputs() []Argument { return described(p.inputs) }
 func (p *Program) Outputs() []Argument { return described(p.outputs) }
 
 func described(list []argument) []Argument {
-	var all []Argument
-	for _, a := range list {
-		all = append(all, Argument{a.Name, a.Dtype, slices.Clone(a.Array)})
-	}
-	return all
+	return each.Of(list, func(a argument) Argument { return Argument{a.Name, a.Dtype, slices.Clone(a.Array)} })
 }
 
 // String names the kernel with its block shape and what it runs on.
@@ -200,11 +197,7 @@ func (p *Program) check(out, in []Tensor) error {
 }
 
 func names(list []argument) string {
-	all := make([]string, len(list))
-	for i, a := range list {
-		all[i] = a.Name
-	}
-	return strings.Join(all, ", ")
+	return strings.Join(each.Of(list, func(a argument) string { return a.Name }), ", ")
 }
 
 // boundTables takes note of the tables of a program that bound its axes, and of those whose
@@ -286,10 +279,7 @@ func (p *Program) Close() error {
 		return nil
 	}
 	p.closed = true
-	var errs []error
-	for _, v := range *p.variants.Load() {
-		errs = append(errs, v.callable.Close())
-	}
+	errs := each.Of(*p.variants.Load(), func(v *variant) error { return v.callable.Close() })
 	errs = append(errs, p.device.release())
 	return errors.Join(errs...)
 }

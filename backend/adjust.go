@@ -20,8 +20,7 @@ type Adjuster interface {
 	Adjustments(ctx context.Context, programs []*tile.Program, params Params) ([]Params, error)
 }
 
-// With returns p with one key of Extra more, or with another value of it, in a map of
-// its own.
+// With returns p with one key of Extra more, or with another value of it, in a map of its own.
 func (p Params) With(key, value string) Params {
 	extra := map[string]string{}
 	maps.Copy(extra, p.Extra)

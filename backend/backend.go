@@ -154,8 +154,7 @@ type Controller interface {
 	Control(ctx context.Context) (compute, memory time.Duration)
 }
 
-// Cooler is implemented by backends that can put the memory of an executable out of the
-// caches.
+// Cooler is implemented by backends that can put the memory of an executable out of the caches.
 type Cooler interface {
 	// Cool does so with all that a launch of e reads and writes, outside the timed region:
 	// the next launch finds nothing of it there.

@@ -57,8 +57,7 @@ type Callable interface {
 	Close() error
 }
 
-// Arguments are the arrays of calls that follow one another: one goroutine at a time has
-// them.
+// Arguments are the arrays of calls that follow one another: one goroutine at a time has them.
 type Arguments struct {
 	Out, In [][]byte // in the order of tile.Bind's Out and In
 	Packed  []Packed // by input, those of Layout.Packed, which are nil in In; nil if there are none

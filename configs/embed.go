@@ -1,7 +1,6 @@
-// Package configs holds the sweeps that come with matladder, as data: each is a
-// YAML file of the form that package harness reads, embedded so that a built
-// binary has them in any folder. Folder tuned has the block shapes that were tuned
-// for a machine, in the form of package tuned.
+// Package configs holds the sweeps that come with matladder, as data: each is a YAML file of the
+// form that package harness reads, embedded so that a built binary has them in any folder. Folder
+// tuned has the block shapes that were tuned for a machine, in the form of package tuned.
 package configs
 
 import (
@@ -28,8 +27,7 @@ func Names() []string {
 	return names
 }
 
-// Read returns the text of the sweep called name, and the name of its file for
-// messages.
+// Read returns the text of the sweep called name, and the name of its file for messages.
 func Read(name string) (text []byte, file string, err error) {
 	file = name + ".yaml"
 	if text, err = files.ReadFile(file); err != nil {

@@ -20,8 +20,7 @@ type Contender interface {
 	// String is the name for people, with a version where there is one.
 	String() string
 
-	// build returns the tile programs that it computes a problem by; none if it does
-	// without.
+	// build returns the tile programs that it computes a problem by; none if it does without.
 	build(p problem.Problem, variant string) ([]*tile.Program, error)
 	// on is the backend that runs it, and whether that has figures of its own to be held
 	// against instead of the sweep's device.
@@ -130,8 +129,7 @@ func (l Library) String() string {
 
 func (l Library) on(*Options) (backend.Backend, bool) { return l.Peer, true }
 
-// opening: a process is started, loads its libraries and is handed its arrays through a
-// pipe.
+// opening: a process is started, loads its libraries and is handed its arrays through a pipe.
 func (l Library) opening(p problem.Problem) time.Duration {
 	const start, bytesPerSecond = time.Second / 2, 1 << 29
 	return start + time.Duration(p.Bytes()*int64(time.Second)/bytesPerSecond)

@@ -24,8 +24,7 @@ type Estimate struct {
 	Budgeted   bool          // Time was cut by the time budget
 }
 
-// packedBytes is the most that a packed operand is expected to take beside its
-// array.
+// packedBytes is the most that a packed operand is expected to take beside its array.
 const packedBytes = 256 << 20
 
 // Estimate counts the sweep. A device of unknown peak leaves only the shortest
@@ -59,8 +58,7 @@ func (s Sweep) Estimate() Estimate {
 	return e
 }
 
-// fits reports whether the arrays of p can be in memory. The backend has the last
-// word.
+// fits reports whether the arrays of p can be in memory. The backend has the last word.
 func (s Sweep) fits(p Point) bool { return s.Memory == 0 || p.bytes() <= s.Memory }
 
 // bytes is what the arrays of a point take: inputs, output, and the last input packed.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"matladder/internal/each"
 	"matladder/results"
 )
 
@@ -60,9 +61,6 @@ func (r *run) groups(ctx context.Context, begin time.Time, done map[results.Poin
 }
 
 // weightOf adds up weights.
-func weightOf(groups []*group) (sum float64) {
-	for _, g := range groups {
-		sum += g.weight
-	}
-	return sum
+func weightOf(groups []*group) float64 {
+	return each.Sum(groups, func(g *group) float64 { return g.weight })
 }

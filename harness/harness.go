@@ -1,5 +1,4 @@
-// Package harness measures: it turns a sweep, written in YAML, into rows of a
-// results file.
+// Package harness measures: it turns a sweep, written in YAML, into rows of a results file.
 //
 //  1. Parse reads a Config; Plan multiplies it out into groups of points, with
 //     what each needs in memory and time, before anything is started.

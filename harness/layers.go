@@ -1,8 +1,7 @@
 package harness
 
 import (
-	"slices"
-
+	"matladder/internal/each"
 	"matladder/internal/yamldoc"
 	"matladder/problem"
 	"matladder/results"
@@ -46,9 +45,7 @@ func (c Config) sweeps() []Config {
 func (c Config) Families() []*problem.Family {
 	var list []*problem.Family
 	for _, one := range c.sweeps() {
-		if !slices.Contains(list, one.Family) {
-			list = append(list, one.Family)
-		}
+		list = each.With(list, one.Family)
 	}
 	return list
 }

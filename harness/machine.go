@@ -2,6 +2,7 @@ package harness
 
 import (
 	"matladder/backend"
+	"matladder/internal/each"
 	"matladder/kernels"
 	"matladder/machine"
 	"matladder/model"
@@ -56,10 +57,7 @@ func fits(k kernels.Kernel, p problem.Problem, variant string, b tile.Blocks, m 
 // sameMemory gives the vendor's own matmul as much fast memory as the kernels beside it
 // have at most, and no less than it is granted: a kernel may ask for less.
 func sameMemory(group []Point, granted int64) {
-	most := int64(0)
-	for _, p := range group {
-		most = max(most, p.Params.VMEMBytes)
-	}
+	most := each.Most(group, func(p Point) int64 { return p.Params.VMEMBytes })
 	for i, p := range group {
 		if p.isBaseline() && most > granted {
 			group[i].Params.VMEMBytes = most

@@ -86,10 +86,9 @@ func (g *group) repetitions(ctx context.Context, l *candidate, round int) ([]res
 	return rows, g.verify(ctx, l, rows)
 }
 
-// repetition times launches and returns the row, not yet verified. Others had
-// the machine since the last one: untimed launches wake threads up and bring into
-// the caches what is there in a row of launches. Loops need none, their slope is
-// free of it.
+// repetition times launches and returns the row, not yet verified. Others had the machine since
+// the last one: untimed launches wake threads up and bring into the caches what is there in a row
+// of launches. Loops need none, their slope is free of it.
 func (r *run) repetition(ctx context.Context, l *candidate, launches int) (results.Record, error) {
 	row := l.row
 	if err := l.exe.Poison(ctx); err != nil {

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"slices"
 
 	"matladder/backend"
 	"matladder/harness/tuned"
+	"matladder/internal/each"
 	"matladder/kernels"
 	"matladder/machine"
 	"matladder/problem"
@@ -33,8 +33,7 @@ type Sweep struct {
 	Groups []Group
 }
 
-// Group is one problem with all that is to be compared on it, or all problems of
-// one size.
+// Group is one problem with all that is to be compared on it, or all problems of one size.
 type Group struct {
 	Problem problem.Problem // the first
 	Points  []Point
@@ -127,9 +126,7 @@ func Plan(ctx context.Context, c Config, d machine.Device, params backend.Params
 func (g Group) problems() []problem.Problem {
 	var list []problem.Problem
 	for _, p := range g.Points {
-		if !slices.Contains(list, p.Problem) {
-			list = append(list, p.Problem)
-		}
+		list = each.With(list, p.Problem)
 	}
 	return list
 }
@@ -257,4 +254,41 @@ func (s Sweep) Points() iter.Seq[Point] {
 			}
 		}
 	}
+}
+
+// A Peer is a library that computes the same, measured beside the kernels: in the same rounds, on
+// the same inputs, verified in the same way. Its rows bear its name as kernel and as backend.
+type Peer interface {
+	backend.Backend // and a Solver, or a BaselinePredictor
+	// Supports returns why the library does not compute p, or nil.
+	Supports(p problem.Problem) error
+	// Variants lists the forms in which it computes p.
+	Variants(p problem.Problem) []string
+}
+
+// Compare adds the points of peers to each group. What a peer does not support is
+// a point with a status.
+func (s Sweep) Compare(peers ...Peer) {
+	for i := range s.Groups {
+		g := &s.Groups[i]
+		for _, p := range g.problems() {
+			for _, peer := range peers {
+				g.Points = append(g.Points, peerPoints(peer, p, s.Params)...)
+			}
+		}
+	}
+}
+
+func peerPoints(peer Peer, p problem.Problem, params backend.Params) []Point {
+	point := Point{Contender: Library{Peer: peer}, Problem: p, Params: vendorParams(peer.Device(), params)}
+	if err := peer.Supports(p); err != nil {
+		point.Status, point.Reason = results.Unsupported, err.Error()
+		return []Point{point}
+	}
+	var list []Point
+	for _, variant := range peer.Variants(p) {
+		point.Variant = variant
+		list = append(list, point)
+	}
+	return list
 }

@@ -15,10 +15,9 @@ import (
 // cannotPredict is what is said of a backend that is no backend.Predictor.
 const cannotPredict = "cannot predict"
 
-// predict predicts every point that has no row yet: one row a point, the rows of a
-// group written together, groups in the order of the sweep. Nothing is run, so
-// there is nothing to verify, to repeat or to shuffle; the time budget, which ends
-// rounds, has none to end.
+// predict predicts every point that has no row yet: one row a point, the rows of a group written
+// together, groups in the order of the sweep. Nothing is run, so there is nothing to verify, to
+// repeat or to shuffle; the time budget, which ends rounds, has none to end.
 func (r *run) predict(ctx context.Context, done map[results.PointKey]*past) error {
 	if _, err := backend.As[backend.Predictor](r.opt.Backend, cannotPredict); err != nil {
 		return err

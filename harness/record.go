@@ -1,8 +1,10 @@
 package harness
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +13,7 @@ import (
 	"time"
 
 	"matladder/backend"
+	"matladder/harness/measure"
 	"matladder/kernels"
 	"matladder/model"
 	"matladder/problem"
@@ -26,8 +29,7 @@ type Provenance struct {
 	Host      string
 }
 
-// NewProvenance describes an execution that starts now. name and the families are the
-// sweep's.
+// NewProvenance describes an execution that starts now. name and the families are the sweep's.
 func NewProvenance(name string, now time.Time, families ...*problem.Family) Provenance {
 	now = now.UTC()
 	host, err := os.Hostname()
@@ -179,4 +181,76 @@ func ragged(f *problem.Family) problem.Sizes {
 		s[i] -= []int{0, 100, 50}[i%3]
 	}
 	return s
+}
+
+// classify says what an error makes of a point.
+func classify(err error) results.Status {
+	var big *backend.TooBigError
+	var crashed *measure.PanicError
+	var gone *backend.CrashError
+	var wrong *wrongError
+	switch {
+	case errors.As(err, &big):
+		return results.TooBig
+	case errors.Is(err, backend.ErrUnsupported):
+		return results.Unsupported
+	case errors.Is(err, context.DeadlineExceeded):
+		return results.Timeout
+	case errors.As(err, &wrong):
+		return results.Wrong
+	case errors.As(err, &crashed), errors.As(err, &gone):
+		return results.Crashed
+	}
+	return results.Failed
+}
+
+// Bad reports whether a status makes an execution fail: something went wrong,
+// where too_big, unsupported and skipped are answers.
+func Bad(s results.Status) bool {
+	switch s {
+	case results.OK, results.TooBig, results.Unsupported, results.Skipped:
+		return false
+	}
+	return true
+}
+
+// pieceOfRows is how many rows lie in one piece of memory, about a megabyte.
+const pieceOfRows = 1024
+
+// A rowList is the rows of a file, in order. They lie in pieces of one size, to save memory:
+// one slice of all would have room for up to a quarter more rows than it holds, and would
+// exist twice whenever it grows.
+type rowList struct {
+	pieces [][]results.Record
+	length int
+}
+
+func (l *rowList) add(rows []results.Record) {
+	l.length += len(rows)
+	for len(rows) > 0 {
+		last := len(l.pieces) - 1
+		if last < 0 || len(l.pieces[last]) == cap(l.pieces[last]) {
+			l.pieces = append(l.pieces, make([]results.Record, 0, pieceOfRows))
+			last++
+		}
+		p := l.pieces[last]
+		n := min(len(rows), cap(p)-len(p))
+		l.pieces[last], rows = append(p, rows[:n]...), rows[n:]
+	}
+}
+
+// all returns every row in one slice, which is the only piece from then on.
+func (l *rowList) all() []results.Record {
+	if len(l.pieces) > 1 {
+		joined := make([]results.Record, 0, l.length)
+		for i, p := range l.pieces {
+			joined = append(joined, p...)
+			l.pieces[i] = nil
+		}
+		l.pieces = append(l.pieces[:0], joined)
+	}
+	if len(l.pieces) == 0 {
+		return nil
+	}
+	return l.pieces[0]
 }

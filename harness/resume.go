@@ -66,9 +66,7 @@ func (p *past) add(r *results.Record) {
 // over reports whether a point is not to be measured again. One that was well within the
 // limit of time before, and once was not, is: most likely whatever measured it stood still
 // (suspended, stopped, frozen), which programs did not tell from a launch that hangs.
-func (p *past) over() bool {
-	return p.ended || p.timeouts > 1 || p.timeouts == 1 && !p.ok
-}
+func (p *past) over() bool { return p.ended || p.timeouts > 1 || p.timeouts == 1 && !p.ok }
 
 // identity is the key of a row's point without the method of timing and the place
 // of its operands, which are known only once it has been timed.

@@ -8,11 +8,11 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"matladder/stats"
-
 	"matladder/harness/measure"
+	"matladder/internal/each"
 	"matladder/problem"
 	"matladder/results"
+	"matladder/stats"
 )
 
 // group is the execution of one Group.
@@ -35,8 +35,7 @@ type group struct {
 	opening time.Duration // that it takes to compile what is not settled
 }
 
-// order is the generator of a group's orders: a function of the seed and the
-// problem alone.
+// order is the generator of a group's orders: a function of the seed and the problem alone.
 func order(seed int64, p problem.Problem) *rand.PCG {
 	h := fnv.New64a()
 	a := p.Asked()
@@ -56,10 +55,7 @@ func (g *group) measure(ctx context.Context, candidates []*candidate) (err error
 	if len(candidates) > 0 {
 		g.watch.Current = stats.SymptomsOf(&candidates[0].row)
 	}
-	round := 0
-	for _, l := range candidates {
-		round = max(round, l.rounds)
-	}
+	round := each.Most(candidates, func(l *candidate) int { return l.rounds })
 	for range round { // a resumed group goes on with the orders it would have had
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -200,9 +196,8 @@ func (g *group) more(candidates []*candidate) bool {
 	return !g.limited || !g.now().Add(g.last).After(g.deadline)
 }
 
-// keep marks the candidates that stay open from round to round: as many as fit half
-// of the free memory beside the largest of the others, which are reopened in each
-// round.
+// keep marks the candidates that stay open from round to round: as many as fit half of the free
+// memory beside the largest of the others, which are reopened in each round.
 func (g *group) keep(candidates []*candidate) {
 	limit := g.sweep.Memory / 2 // the rest is for whatever else runs here
 	var sum, largest int64
@@ -240,4 +235,37 @@ func (g *group) event(rounds int, part float64) Event {
 	}
 	e.Done = g.before + done*g.share
 	return e
+}
+
+// Where other programs want the processors, a thread keeps one for a few milliseconds at a
+// time. A repetition of measure.Shortest then hardly ever has all that it needs, and a short
+// one often: on two threads, beside four busy processes on four cores, 1 of 100 of the former
+// ran undisturbed, and 55 of 100 of the latter (EPYC Zen 5, 2026-11-23). So repetitions become a quarter as long, and
+// then half of that.
+//
+// All of a group become shorter together, and as many launches as ever go ahead of each, or
+// the result would depend on who was disturbed. Four threads that a pause has put to sleep
+// take some milliseconds until each has a core of its own. Behind 5 ms of launches, 0.5 ms of
+// 256×256×256 took 96 µs a launch, as 5 ms did, and 180 µs behind no more than 0.5 ms
+// (EPYC Zen 3, 2026-11-24).
+const mostHalvings = 3
+
+// crowded reports whether others had the processors in all repetitions of a candidate's turn, and
+// whether these can be shorter. If launches are much shorter than they seemed, calibrating
+// was disturbed too: the next repetitions have as many as they have room for.
+func (g *group) crowded(l *candidate, rows []results.Record) bool {
+	c := &l.counts
+	if c.Longer > 0 || g.sweep.Config.Cache == results.Cold || l.retired || len(rows) == 0 {
+		return false
+	}
+	fastest, beside := c.Each, c.Halved(g.halvings).Launches > 1
+	for i := range rows {
+		fastest = min(fastest, time.Duration(rows[i].Seconds/float64(rows[i].Launches)*float64(time.Second)))
+		beside = beside && g.watch.Disturbances.Of(stats.SymptomsOf(&rows[i]))&stats.Waited != 0
+	}
+	if fastest <= c.Each/2 {
+		c.Expect(fastest)
+		g.settle(l)
+	}
+	return beside
 }

@@ -10,14 +10,13 @@ import (
 	"sync"
 	"time"
 
-	"matladder/stats"
-
 	"matladder/backend"
 	"matladder/backend/seeded"
 	"matladder/harness/measure"
 	"matladder/machine"
 	"matladder/problem"
 	"matladder/results"
+	"matladder/stats"
 )
 
 // Options say where a sweep runs and where its rows go.
@@ -37,8 +36,7 @@ type Options struct {
 	countersOf func(machine.Device) measure.Counters // of a test's machine; nil for measure.CountersOf
 }
 
-// Event is progress: a point has had its turn, a round has been written, or a
-// group is complete.
+// Event is progress: a point has had its turn, a round has been written, or a group is complete.
 type Event struct {
 	Group, Groups int // the group's number from 1
 	Problem       problem.Problem

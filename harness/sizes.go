@@ -3,6 +3,7 @@ package harness
 import (
 	"math"
 
+	"matladder/internal/each"
 	"matladder/internal/yamldoc"
 	"matladder/problem"
 
@@ -31,9 +32,8 @@ func validate(f *problem.Family, s problem.Sizes) error {
 	return f.Make(s, asked).Validate()
 }
 
-// sizes reads the value of the key sizes: one item or a list of them, an item being one
-// word, a range of problems whose sizes are equal, or a product of lists of sizes by
-// their names.
+// sizes reads the value of the key sizes: one item or a list of them, an item being one word, a
+// range of problems whose sizes are equal, or a product of lists of sizes by their names.
 func (d document) sizes(f *problem.Family, n *yaml.Node) ([]problem.Sizes, error) {
 	var shapes []problem.Sizes
 	seen := map[problem.Sizes]bool{}
@@ -71,10 +71,7 @@ func (d document) shapes(f *problem.Family, n *yaml.Node, limit int) ([]problem.
 		if err != nil {
 			return nil, err
 		}
-		var shapes []problem.Sizes
-		for _, s := range squares {
-			shapes = append(shapes, f.Equal(s))
-		}
+		shapes := each.Of(squares, f.Equal)
 		return shapes, d.atMost(n, len(shapes), limit)
 	}
 	axes, keys := make([][]int, len(f.Sizes)), yamldoc.Fields{}
@@ -141,8 +138,7 @@ func (d document) size(n *yaml.Node) (int, error) {
 	return v, nil
 }
 
-// sizeRange reads {start, end, multiplier} or {start, end, step}; end is
-// included if it is met.
+// sizeRange reads {start, end, multiplier} or {start, end, step}; end is included if it is met.
 func (d document) sizeRange(n *yaml.Node) ([]int, error) {
 	var start, end, multiplier, step int
 	number := func(v *int) yamldoc.Field {

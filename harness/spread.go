@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"matladder/internal/each"
 	"matladder/kernels"
 	"matladder/machine"
 	"matladder/machine/mesh"
@@ -64,9 +65,7 @@ func spreads(p problem.Problem, c Config, d machine.Device) ([]spread, error) {
 	}
 	var list []spread
 	add := func(s spread) {
-		if !slices.Contains(list, s) {
-			list = append(list, s)
-		}
+		list = each.With(list, s)
 	}
 	if len(c.Scaling) == 0 {
 		add(spread{p, m.String()})

@@ -33,8 +33,7 @@ type turn struct {
 // turnsFile is where the note of a results file lies.
 func turnsFile(out string) string { return out + ".turn" }
 
-// openTurns reads the note that was left of an execution that is resumed, and begins a
-// new one.
+// openTurns reads the note that was left of an execution that is resumed, and begins a new one.
 func openTurns(out string, resume bool) *turns {
 	t := &turns{}
 	f, err := os.OpenFile(turnsFile(out), os.O_RDWR|os.O_CREATE, 0o666)

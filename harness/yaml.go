@@ -148,8 +148,7 @@ func (d document) batches(c *Config, n *yaml.Node) error {
 	return yamldoc.List(d.Doc, &c.Batches, yamldoc.Scalar(d.Doc, problem.ParseSize))(n)
 }
 
-// asked reads what is asked of a family in one word, or {a, b, out, quant, activation,
-// options}.
+// asked reads what is asked of a family in one word, or {a, b, out, quant, activation, options}.
 func (d document) asked(f *problem.Family, n *yaml.Node) (problem.Asked, error) {
 	if n.Kind != yaml.MappingNode {
 		return yamldoc.Scalar(d.Doc, f.Parse)(n)

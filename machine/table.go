@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"matladder/internal/each"
 )
 
 //go:embed chips.yaml
@@ -29,13 +31,7 @@ type table struct {
 }
 
 // All returns every device of the table, in its order. The caller owns the copy.
-func All() []Device {
-	devices := make([]Device, len(load().devices))
-	for i, d := range load().devices {
-		devices[i] = d.clone()
-	}
-	return devices
-}
+func All() []Device { return each.Of(load().devices, func(d Device) Device { return d.clone() }) }
 
 // Lookup finds a device by any spelling of its name: the key, a PJRT device kind
 // ("TPU v5 lite"), a topology ("v6e:2x2"), an accelerator type ("v5litepod-8").
@@ -58,10 +54,7 @@ func Find(name string) (Device, error) {
 			return Device{}, fmt.Errorf("device %q may be %s: name one", name, strings.Join(keys, " or "))
 		}
 	}
-	keys := make([]string, len(t.devices))
-	for i, d := range t.devices {
-		keys[i] = d.Key
-	}
+	keys := each.Of(t.devices, func(d Device) string { return d.Key })
 	slices.Sort(keys)
 	return Device{}, fmt.Errorf("device %q is unknown: known are %s", name, strings.Join(keys, ", "))
 }
@@ -97,14 +90,7 @@ func normalize(name string) string {
 
 // isShape reports whether s is a topology's shape: counts joined by x.
 func isShape(s string) bool {
-	for _, part := range strings.Split(s, "x") {
-		if !isCount(part) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(strings.Split(s, "x"), func(part string) bool { return !isCount(part) })
 }
 
-func isCount(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789") == "" && s[0] != '0'
-}
+func isCount(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" && s[0] != '0' }

@@ -6,12 +6,11 @@ type Turn struct {
 	In, Compute, Out float64
 }
 
-// Buffered is how long turns take one after the other if blocks come into so many buffers.
-// The blocks of a turn are asked for as soon as the turn is over that used their buffer
-// before, and memory moves one thing at a time, in the order in which it was asked. A step
-// model of averages (On) misses that: with two buffers, a turn that brings much is waited for
-// if that takes longer than to compute on the turn before it, however little the turns
-// around it bring.
+// Buffered is how long turns take one after the other if blocks come into so many buffers. The
+// blocks of a turn are asked for as soon as the turn is over that used their buffer before, and
+// memory moves one thing at a time, in the order in which it was asked. A step model of averages
+// (On) misses that: with two buffers, a turn that brings much is waited for if that takes longer
+// than to compute on the turn before it, however little the turns around it bring.
 func Buffered(turns []Turn, buffers int) float64 {
 	buffers = max(1, buffers)
 	came := make([]float64, len(turns))

@@ -152,8 +152,7 @@ func (d dimension) at(env tile.Env) int64 {
 	return min(d.block, max(0, inside))
 }
 
-// axis returns the axis that alone moves the block along the whole array, if one
-// does.
+// axis returns the axis that alone moves the block along the whole array, if one does.
 func (d dimension) axis() *tile.Axis {
 	if d.ref == nil {
 		return nil

@@ -263,9 +263,8 @@ func (m GPUModel) Copy(bytes int64, d machine.Device) GPUTime {
 //	step   = max(products at the unit's rate, blocks through the L2 cache, and through shared memory) + revisited output + spills
 //	memory = bytes of each wave / bandwidth
 //
-// A wave is as many blocks as all multiprocessors have at once; the last may be less
-// full, and is then no shorter. The error names the figure of the device that is
-// missing.
+// A wave is as many blocks as all multiprocessors have at once; the last may be less full, and is
+// then no shorter. The error names the figure of the device that is missing.
 func (m GPUModel) On(w GPUWork, d machine.Device, l GPULayout, dtype, precision string) (GPUTime, error) {
 	peak := d.PeakAt(dtype, precision)
 	for _, f := range []struct {
@@ -298,8 +297,7 @@ func (l GPULayout) slots(d machine.Device) int64 {
 	return slots
 }
 
-// on is On for a device that is known well enough, on which main memory moves so many
-// bytes.
+// on is On for a device that is known well enough, on which main memory moves so many bytes.
 func (m GPUModel) on(w GPUWork, d machine.Device, l GPULayout, peak float64, bytes int64) GPUTime {
 	cores, slots := int64(d.Cores), l.slots(d)
 	rate := m.Rate[l.Unit] * peak / float64(cores)

@@ -34,8 +34,7 @@ type Work struct {
 }
 
 // Resident is an input of a launch that is in fast memory before the first step. Its bytes are
-// moved once: behind the launch before, so that no step waits for them, unless it is Waited
-// for.
+// moved once: behind the launch before, so that no step waits for them, unless it is Waited for.
 type Resident struct {
 	Name   string
 	Waited bool // the launch itself begins with the copy

@@ -32,9 +32,7 @@ type part struct {
 }
 
 // Slice is the slice of a pod as libtpu names it: 16x16.
-func (p Placement) Slice() string {
-	return strings.Join(known.Names(p.Chips, strconv.Itoa), "x")
-}
+func (p Placement) Slice() string { return strings.Join(known.Names(p.Chips, strconv.Itoa), "x") }
 
 // Place finds the slice of a pod of d that a mesh fits, and lays its axes along the
 // dimensions such that collectives over each are fast: whole dimensions, which wrap round,

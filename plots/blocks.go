@@ -54,8 +54,7 @@ func blockPictures(q Request, d data) ([]figure.Picture, error) {
 	return []figure.Picture{h}, nil
 }
 
-// byChoice takes apart the curves that have one block shape at each size: here it
-// names a row.
+// byChoice takes apart the curves that have one block shape at each size: here it names a row.
 func byChoice(curves []*curve) []*curve {
 	var list []*curve
 	for _, c := range curves {
@@ -91,8 +90,7 @@ func bestOfColumns(curves []*curve) map[column]float64 {
 	return best
 }
 
-// fastestCurves keeps, in their order, the curves that come nearest to the best of
-// some column.
+// fastestCurves keeps, in their order, the curves that come nearest to the best of some column.
 func fastestCurves(curves []*curve, best map[column]float64) []*curve {
 	share := map[*curve]float64{}
 	for _, c := range curves {
@@ -108,8 +106,7 @@ func fastestCurves(curves []*curve, best map[column]float64) []*curve {
 	return slices.DeleteFunc(slices.Clone(curves), func(c *curve) bool { return !slices.Contains(kept, c) })
 }
 
-// needs finds need and limit in the reason of a point that is too big, as
-// backends write it.
+// needs finds need and limit in the reason of a point that is too big, as backends write it.
 var needs = regexp.MustCompile(`needs (\S+ \S+) of .*?, has (\S+ \w+)`)
 
 func cellOf(s *stats.Summary, best map[column]float64) figure.HeatCell {

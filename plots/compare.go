@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/each"
+	"matladder/internal/words"
 	"matladder/plots/figure"
 	"matladder/results"
 	"matladder/stats"
@@ -50,7 +52,7 @@ func comparePictures(q Request, d data) ([]figure.Picture, error) {
 	for _, c := range list {
 		shown = append(shown, c.New)
 		for _, text := range c.Differences {
-			differ = adding(differ, text)
+			differ = each.With(differ, text)
 		}
 	}
 	r.Heading = headingOf(q, filepath.Base(files[1])+" against "+filepath.Base(files[0]), shown, false, "")
@@ -105,7 +107,7 @@ func addComparison(r *figure.Rows, c stats.Comparison) {
 	if c.New.Kernel != results.Baseline && choiceOf(c.New).volume() > 0 {
 		name = append(name, choiceOf(c.New).name(), c.New.Params)
 	}
-	row := figure.Row{Label: spaced(append(name, "at "+c.New.Size())...), Color: figure.TextColor(kernelColor(c.New.Kernel)),
+	row := figure.Row{Label: words.Joined(" ", append(name, "at "+c.New.Size())...), Color: figure.TextColor(kernelColor(c.New.Kernel)),
 		Text: string(c.Verdict), Strong: c.Verdict != stats.Same && c.Verdict != stats.Unsure}
 	switch {
 	case c.Ratio.Known():

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/words"
 	"matladder/results"
 	"matladder/stats"
 )
@@ -59,10 +60,9 @@ func (c choice) clippedTo(r *results.Record) choice {
 	return c
 }
 
-// curvesOf sorts summaries into curves, in the order in which charts list
-// them. With split, choices that compete at a size become curves of their own.
-// Where two summaries claim one place on a curve (the same point in two files)
-// the newest has it.
+// curvesOf sorts summaries into curves, in the order in which charts list them. With split,
+// choices that compete at a size become curves of their own. Where two summaries claim one place
+// on a curve (the same point in two files) the newest has it.
 func curvesOf(summaries []stats.Summary, split bool) (list []*curve) {
 	type id struct{ kernel, line string }
 	_, lines := grouped(summaries, func(s *stats.Summary) id { return id{s.Kernel, lineID(&s.Record)} })
@@ -137,9 +137,7 @@ func (c *curve) clipsTo(o *curve) bool {
 }
 
 // any returns one of the curve's summaries, the same in every run.
-func (c *curve) any() *stats.Summary {
-	return c.at[slices.Min(slices.Collect(maps.Keys(c.at)))]
-}
+func (c *curve) any() *stats.Summary { return c.at[slices.Min(slices.Collect(maps.Keys(c.at)))] }
 
 // compareCurves orders by kernel, the baseline first, then measured before
 // predicted, then by the facets, the volume of the blocks and the rest.
@@ -198,12 +196,32 @@ func labels(curves []*curve, severalKernels bool) (names []string) {
 		if measured && r.Mode == results.Predicted {
 			parts = append(parts, "predicted")
 		}
-		names = append(names, spaced(parts...))
+		names = append(names, words.Joined(" ", parts...))
 	}
 	return names
 }
 
-// spaced joins the parts that are not empty.
-func spaced(parts ...string) string {
-	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " ")
+// grouped parts a list by a key. The keys are in order of first occurrence.
+func grouped[K comparable, V any](list []V, key func(*V) K) (order []K, groups map[K][]V) {
+	groups = map[K][]V{}
+	for i := range list {
+		k := key(&list[i])
+		if groups[k] == nil {
+			order = append(order, k)
+		}
+		groups[k] = append(groups[k], list[i])
+	}
+	return order, groups
+}
+
+// distinct lists the different keys of a list in order of first occurrence.
+func distinct[K comparable, V any](list []V, key func(*V) K) []K {
+	var order []K
+	seen := map[K]bool{}
+	for i := range list {
+		if k := key(&list[i]); !seen[k] {
+			seen[k], order = true, append(order, k)
+		}
+	}
+	return order
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/plots/figure"
 	"matladder/results"
 	"matladder/stats"
@@ -50,7 +51,7 @@ func dispatchPanels(q Request, summaries []stats.Summary) *figure.Panels {
 			switch m := string(s.Method); {
 			case !s.Dispatch.Known():
 				if m != "" && m != string(results.Loop) {
-					methods = adding(methods, m)
+					methods = each.With(methods, m)
 				}
 			case drawable(s.Dispatch.Median):
 				dispatches.Points = append(dispatches.Points, timePoint(x, s.Dispatch))
@@ -76,10 +77,7 @@ func dispatchPanels(q Request, summaries []stats.Summary) *figure.Panels {
 	p := &figure.Panels{Heading: headingOf(q, "Device time and dispatch", sorted(curves), true, ""), Rows: [][]figure.Panel{{device, host}}}
 	slices.Sort(methods)
 	if len(methods) > 0 {
-		var parts []string
-		for _, m := range methods {
-			parts = append(parts, noDispatch[m])
-		}
+		parts := each.Of(methods, func(m string) string { return noDispatch[m] })
 		p.Subtitle = append(p.Subtitle, strings.Join(parts, " · "))
 	}
 	if droppedIntercepts > 0 {

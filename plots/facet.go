@@ -1,7 +1,6 @@
 package plots
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -25,47 +24,24 @@ var facets = []facet{
 	{"quant", true, func(r *results.Record) string { return r.Quant }},
 	{"activation", true, func(r *results.Record) string { return r.Activation }},
 	{"options", true, func(r *results.Record) string { return r.Options }},
-	{"precision", true, func(r *results.Record) string { return prefixed("precision ", r.Precision) }},
-	{"acc", false, func(r *results.Record) string { return prefixed("acc ", r.DtypeAcc) }},
+	{"precision", true, func(r *results.Record) string { return words.Between("precision ", r.Precision, "") }},
+	{"acc", false, func(r *results.Record) string { return words.Between("acc ", r.DtypeAcc, "") }},
 	{"mode", false, func(r *results.Record) string { return string(r.Mode) }},
 	{"device", false, deviceOf},
-	{"host", false, func(r *results.Record) string { return prefixed("host ", r.Host) }},
-	{"backend", false, func(r *results.Record) string { return prefixed("backend ", r.Backend) }},
+	{"host", false, func(r *results.Record) string { return words.Between("host ", r.Host, "") }},
+	{"backend", false, func(r *results.Record) string { return words.Between("backend ", r.Backend, "") }},
 	{"plugin", false, func(r *results.Record) string { return strings.TrimSpace(r.Plugin + " " + r.PluginVersion) }},
-	{"method", false, func(r *results.Record) string { return prefixed("method ", string(r.Method)) }},
+	{"method", false, func(r *results.Record) string { return words.Between("method ", string(r.Method), "") }},
 	{"isa", false, func(r *results.Record) string { return r.ISA }},
-	{"threads", false, func(r *results.Record) string { return counted(r.Threads, "thread", 1) }},
-	{"devices", true, func(r *results.Record) string { return counted(r.Devices, "device", 2) }},
-	{"mesh", true, func(r *results.Record) string { return prefixed("mesh ", r.Mesh) }},
-	{"cache", true, func(r *results.Record) string { return suffixed(r.Cache, " caches") }},
-	{"pin", true, func(r *results.Record) string { return prefixed("pinned to ", r.Pin) }},
-	{"fault", true, func(r *results.Record) string { return prefixed("fault ", r.Fault) }},
-	{"operands", false, func(r *results.Record) string { return prefixed("operands in ", r.Operands) }},
-	{"dist", false, func(r *results.Record) string { return prefixed("inputs ", r.Dist) }},
-	{"version", false, func(r *results.Record) string { return prefixed("matladder ", r.MatladderVersion) }},
-}
-
-// prefixed and suffixed add to a text unless it is empty.
-func prefixed(prefix, s string) string {
-	if s == "" {
-		return ""
-	}
-	return prefix + s
-}
-
-func suffixed(s, suffix string) string {
-	if s == "" {
-		return ""
-	}
-	return s + suffix
-}
-
-// counted is how many there are; "" for less than least.
-func counted(n int, noun string, least int) string {
-	if n < least {
-		return ""
-	}
-	return fmt.Sprintf("%d %s", n, words.Plural(noun, n))
+	{"threads", false, func(r *results.Record) string { return words.Counted(r.Threads, "thread", 1) }},
+	{"devices", true, func(r *results.Record) string { return words.Counted(r.Devices, "device", 2) }},
+	{"mesh", true, func(r *results.Record) string { return words.Between("mesh ", r.Mesh, "") }},
+	{"cache", true, func(r *results.Record) string { return words.Between("", r.Cache, " caches") }},
+	{"pin", true, func(r *results.Record) string { return words.Between("pinned to ", r.Pin, "") }},
+	{"fault", true, func(r *results.Record) string { return words.Between("fault ", r.Fault, "") }},
+	{"operands", false, func(r *results.Record) string { return words.Between("operands in ", r.Operands, "") }},
+	{"dist", false, func(r *results.Record) string { return words.Between("inputs ", r.Dist, "") }},
+	{"version", false, func(r *results.Record) string { return words.Between("matladder ", r.MatladderVersion, "") }},
 }
 
 // differ reports whether records disagree in the facet.
@@ -101,8 +77,7 @@ func shared(records []*results.Record, names ...string) []string {
 	return list
 }
 
-// lineID is what the points of one curve share besides the kernel: the texts
-// of all facets.
+// lineID is what the points of one curve share besides the kernel: the texts of all facets.
 func lineID(r *results.Record) string {
 	var id strings.Builder
 	for _, f := range facets {

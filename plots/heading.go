@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"matladder/internal/each"
 	"matladder/internal/words"
 	"matladder/plots/figure"
 	"matladder/results"
@@ -97,9 +98,9 @@ func sources(summaries []*stats.Summary) string {
 	for _, s := range summaries {
 		name := filepath.Base(s.Pos.File)
 		if s.Partial {
-			partial = adding(partial, name)
+			partial = each.With(partial, name)
 		}
-		all = adding(all, name)
+		all = each.With(all, name)
 	}
 	some := func(list []string) string { return words.First(list, 4, ", ") }
 	var parts []string

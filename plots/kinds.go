@@ -3,6 +3,7 @@ package plots
 import (
 	"slices"
 
+	"matladder/internal/each"
 	"matladder/plots/figure"
 	"matladder/stats"
 )
@@ -69,13 +70,7 @@ var table = []kindOf{
 type data struct{ asked []stats.Summary }
 
 // Kinds lists the kinds that exist.
-func Kinds() []Kind {
-	var list []Kind
-	for _, k := range table {
-		list = append(list, k.name)
-	}
-	return list
-}
+func Kinds() []Kind { return each.Of(table, func(k kindOf) Kind { return k.name }) }
 
 // Scope returns what one request for the kind covers.
 func (k Kind) Scope() Scope { return k.row().scope }

@@ -11,10 +11,9 @@ import (
 	"matladder/stats"
 )
 
-// ladderPictures shows the steps of the ladder: how much of the peak each kernel
-// reaches, beside the baseline, and how many times it is as fast as the rung below. Square
-// problems and others have a picture each, of one size; several machines share one that
-// shows % of peak alone.
+// ladderPictures shows the steps of the ladder: how much of the peak each kernel reaches, beside
+// the baseline, and how many times it is as fast as the rung below. Square problems and others
+// have a picture each, of one size; several machines share one that shows % of peak alone.
 func ladderPictures(q Request, d data) ([]figure.Picture, error) {
 	if len(distinct(d.asked, machineOf)) > 1 {
 		return []figure.Picture{machineRows(q, d.asked)}, nil
@@ -146,8 +145,7 @@ func machineRows(q Request, summaries []stats.Summary) *figure.Rows {
 	return r
 }
 
-// seriesIn returns the index of the series that a summary belongs to: its kernel
-// in its mode.
+// seriesIn returns the index of the series that a summary belongs to: its kernel in its mode.
 func seriesIn(r *figure.Rows, s *stats.Summary) int {
 	look := seriesOf(s.Kernel, s.Mode, "")
 	if at := slices.IndexFunc(r.Series, func(o figure.Series) bool { return o.Label == look.Label }); at >= 0 {

@@ -24,9 +24,8 @@ var peerColor = map[string]color.NRGBA{
 // wayColor tell apart series of one kernel, such as ways to spread a product.
 var wayColor = []color.NRGBA{figure.BluishGreen, figure.Blue, figure.Orange, figure.Vermillion, figure.ReddishPurple, figure.SkyBlue}
 
-// kernelColor returns the colour of a kernel by its name: the baseline is
-// black, v1 to v5 and peers have a colour each, higher rungs a darker one, anything
-// else is green.
+// kernelColor returns the colour of a kernel by its name: the baseline is black, v1 to v5 and
+// peers have a colour each, higher rungs a darker one, anything else is green.
 func kernelColor(kernel string) color.NRGBA {
 	if kernel == results.Baseline {
 		return figure.Black

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/each"
+	"matladder/internal/words"
 	"matladder/plots/figure"
 	"matladder/results"
 	"matladder/stats"
@@ -36,7 +38,7 @@ func peersPictures(q Request, d data) (list []figure.Picture, err error) {
 		if arena.points == nil {
 			continue // all are unsupported
 		}
-		threads := counted(key.threads, "thread", 1)
+		threads := words.Counted(key.threads, "thread", 1)
 		h := headingOf(q, strings.TrimSuffix("Peers, "+threads, ", "), arena.points, true, hollowWords)
 		for _, part := range []struct {
 			told bool
@@ -90,7 +92,7 @@ func newArena(contests []stats.Contest) arena {
 			a.points = append(a.points, c.Best)
 			ours.at[c.Best.Size()] = c.Best
 			ours.color = kernelColor(c.Best.Kernel)
-			names = adding(names, c.Best.Kernel)
+			names = each.With(names, c.Best.Kernel)
 		}
 		for _, s := range c.Points {
 			if !s.Peer() && s.Kernel != results.Baseline || s.Status == results.Unsupported {
@@ -124,8 +126,7 @@ func newArena(contests []stats.Contest) arena {
 	return a
 }
 
-// summaries returns copies of the points, as functions of several charts take
-// them.
+// summaries returns copies of the points, as functions of several charts take them.
 func (a arena) summaries() (list []stats.Summary) {
 	for _, s := range a.points {
 		list = append(list, *s)
@@ -151,8 +152,7 @@ func (a arena) chart(h figure.Heading) *figure.Chart {
 	return ch
 }
 
-// bars draws the rates at each shape, and under them our rate over that of the best
-// peer.
+// bars draws the rates at each shape, and under them our rate over that of the best peer.
 func (a arena) bars(h figure.Heading) *figure.Bars {
 	all := a.summaries()
 	b := &figure.Bars{Heading: h, X: categories(all)}

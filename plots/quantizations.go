@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"matladder/internal/words"
 	"matladder/plots/figure"
 	"matladder/problem"
 	"matladder/results"
@@ -91,5 +92,5 @@ func wayOf(s *stats.Summary) string {
 	if name := problem.FormatNames(s.DtypeA, s.DtypeB, problem.Quant(quant)); name != "" {
 		dtypes, quant = name, ""
 	}
-	return spaced(kernel, dtypes, quant, s.Activation, s.Variant)
+	return words.Joined(" ", kernel, dtypes, quant, s.Activation, s.Variant)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/plots/figure"
 	"matladder/results"
 	"matladder/stats"
@@ -63,17 +64,9 @@ func (e *NoRowsError) Error() string {
 func inventory(pairs []Pair) string {
 	kernels, of := grouped(pairs, func(p *Pair) string { return p.name() })
 	alike, in := grouped(kernels, func(k *string) string {
-		var dtypes []string
-		for _, p := range of[*k] {
-			dtypes = append(dtypes, p.Dtype)
-		}
-		return strings.Join(dtypes, ", ")
+		return strings.Join(each.Of(of[*k], func(p Pair) string { return p.Dtype }), ", ")
 	})
-	var text []string
-	for _, dtypes := range alike {
-		text = append(text, strings.Join(in[dtypes], ", ")+" in "+dtypes)
-	}
-	return strings.Join(text, "; ")
+	return strings.Join(each.Of(alike, func(dtypes string) string { return strings.Join(in[dtypes], ", ") + " in " + dtypes }), "; ")
 }
 
 // number is how the command line calls a kernel.
@@ -165,11 +158,7 @@ func (q Request) wants(s *stats.Summary) bool {
 }
 
 func list[T ~string](names []T) string {
-	var text []string
-	for _, n := range names {
-		text = append(text, string(n))
-	}
-	return strings.Join(text, ", ")
+	return strings.Join(each.Of(names, func(n T) string { return string(n) }), ", ")
 }
 
 // fileName is performance_<what>_<dtype>, of other families performance_<family>_<what>_<dtype>.

@@ -128,9 +128,8 @@ func fitRoofline(ch *figure.Chart, of results.Unit) {
 	}
 }
 
-// roofsOf returns a roof for each device and dtype. The newest row
-// wins, since a measured peak differs a little from run to run. Baseline rows are used only if
-// no kernel row has a roof.
+// roofsOf returns a roof for each device and dtype. The newest row wins, since a measured peak
+// differs a little from run to run. Baseline rows are used only if no kernel row has a roof.
 func roofsOf(summaries []stats.Summary) (roofs []figure.Roof) {
 	type id struct{ device, dtype string }
 	var devices []id

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/internal/words"
 	"matladder/machine/mesh"
 	"matladder/plots/figure"
@@ -109,10 +110,9 @@ func (sp scaledProduct) picture(q Request) (*figure.Panels, error) {
 		return nil, fmt.Errorf("no product of %s on a mesh has a rate: %s", sp.whole.Size(), failureOf(sp.whole))
 	}
 	p := &figure.Panels{Heading: headingOf(q, "Scaling of "+sp.whole.Size(), all, false, hollowWords)}
-	var ticks []figure.Tick
-	for _, s := range all {
-		ticks = append(ticks, figure.Tick{Value: float64(s.Devices), Label: strconv.Itoa(s.Devices)})
-	}
+	ticks := each.Of(all, func(s *stats.Summary) figure.Tick {
+		return figure.Tick{Value: float64(s.Devices), Label: strconv.Itoa(s.Devices)}
+	})
 	rows := strconv.FormatFloat(float64(sp.whole.M)/float64(sp.whole.Devices), 'f', -1, 64)
 	devices, ways := figure.Powers("devices", ticks), waysToSpread(all)
 	y := figure.Axis{Label: "% of the peak of all devices", Max: 106, Unit: percent}
@@ -202,7 +202,7 @@ func waysToSpread(summaries []*stats.Summary) []way {
 	several := false
 	for _, s := range summaries {
 		several = several || s.Kernel != summaries[0].Kernel || s.Mode != summaries[0].Mode
-		list = adding(list, way{kernel: s.Kernel, variant: s.Variant, mode: s.Mode})
+		list = each.With(list, way{kernel: s.Kernel, variant: s.Variant, mode: s.Mode})
 	}
 	slices.SortStableFunc(list, func(a, b way) int {
 		return cmp.Or(cmp.Compare(uint(known(a.variant)), uint(known(b.variant))), // unknown ones last
@@ -236,10 +236,9 @@ func (w way) fastest(summaries []*stats.Summary) []*stats.Summary {
 		return 0
 	}
 	numbers, on := grouped(of, func(s **stats.Summary) int { return (*s).Devices })
-	var fastest []*stats.Summary
-	for _, n := range numbers {
-		fastest = append(fastest, slices.MaxFunc(on[n], func(a, b *stats.Summary) int { return cmp.Compare(rate(a), rate(b)) }))
-	}
+	fastest := each.Of(numbers, func(n int) *stats.Summary {
+		return slices.MaxFunc(on[n], func(a, b *stats.Summary) int { return cmp.Compare(rate(a), rate(b)) })
+	})
 	return fastest
 }
 
@@ -254,7 +253,7 @@ func wordsOfScaling(summaries []*stats.Summary) (lines, footer []string) {
 		meshes[s.Devices] = s.Mesh
 		predicted = predicted || s.Mode == results.Predicted
 		if !usable(s) {
-			failed = adding(failed, fmt.Sprintf("%s of %s on %d: %s", s.Variant, s.Size(), s.Devices, failureOf(s)))
+			failed = each.With(failed, fmt.Sprintf("%s of %s on %d: %s", s.Variant, s.Size(), s.Devices, failureOf(s)))
 		}
 	}
 	if predicted {

@@ -8,8 +8,7 @@ import (
 	"matladder/stats"
 )
 
-// square reports whether all sizes of a problem are equal: it has a place on an axis of
-// numbers.
+// square reports whether all sizes of a problem are equal: it has a place on an axis of numbers.
 func square(s *stats.Summary) bool {
 	_, ok := s.Square()
 	return ok
@@ -33,9 +32,7 @@ func apart(summaries []stats.Summary, of func([]stats.Summary) figure.Picture) (
 }
 
 // usable reports whether a summary has a rate to draw.
-func usable(s *stats.Summary) bool {
-	return s.Status == results.OK && drawn(s.Rate)
-}
+func usable(s *stats.Summary) bool { return s.Status == results.OK && drawn(s.Rate) }
 
 // drawn reports whether an estimate is there and has a place on an axis.
 func drawn(e stats.Estimate) bool {

@@ -89,9 +89,8 @@ func waterfallPictures(q Request, d data) ([]figure.Picture, error) {
 // with small blocks; no row says how long.
 const computeAtPeak = "compute at peak"
 
-// modelParts are the bars of the step model: the overhead, behind it copying and
-// computing side by side, then the part of the first and last blocks, which
-// overlap with nothing, and all of it.
+// modelParts are the bars of the step model: the overhead, behind it copying and computing side
+// by side, then the part of the first and last blocks, which overlap with nothing, and all of it.
 func modelParts(t model.Time, total float64, bar func(name string, from, length float64, fill figure.Fill)) {
 	bar("overhead", 0, t.Overhead, figure.Hollow)
 	bar("copy", t.Overhead, t.Transfer, figure.Hollow)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/plots/figure"
 	"matladder/results"
 	"matladder/stats"
@@ -83,7 +84,7 @@ func workPanels(q Request, told []stats.Summary) *figure.Panels {
 			}
 		}
 		for _, s := range row[0].Series {
-			ways = adding(ways, way{name: s.Label, label: s.Label})
+			ways = each.With(ways, way{name: s.Label, label: s.Label})
 		}
 	}
 	p.Subtitle = append(p.Subtitle, "needed: scores that a row sees · computed: those of whole blocks that the kernel goes through, and what else its programs multiply")
@@ -97,12 +98,7 @@ func lineOf(c *curve) string { return strings.TrimSpace(c.kernel + " " + c.any()
 // lineLooks gives each line its slot, the same in all panels.
 func lineLooks(curves []*curve) map[string]slot {
 	_, lines := grouped(curves, func(c **curve) string { return lineOf(*c) })
-	var firsts []*curve
-	for _, c := range curves {
-		if lines[lineOf(c)][0] == c {
-			firsts = append(firsts, c)
-		}
-	}
+	firsts := each.That(curves, func(c *curve) bool { return lines[lineOf(c)][0] == c })
 	looks := map[string]slot{}
 	for i, s := range slots(firsts) {
 		looks[lineOf(firsts[i])] = s

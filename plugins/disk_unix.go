@@ -8,9 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func isFull(err error) bool {
-	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT)
-}
+func isFull(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
 
 // FreeBytes returns what is left for this user on the disk of dir.
 func FreeBytes(dir string) (int64, error) {

@@ -17,8 +17,7 @@ import (
 // maxUnpacked bounds what one wheel may unpack to.
 const maxUnpacked = 4 << 30
 
-// extract unpacks what w keeps of the wheel at path into dir, and returns the
-// files.
+// extract unpacks what w keeps of the wheel at path into dir, and returns the files.
 func (in *installer) extract(ctx context.Context, w Wheel, path, name, dir string) ([]File, error) {
 	archive, err := zip.OpenReader(path)
 	if err != nil {

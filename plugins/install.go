@@ -66,8 +66,7 @@ type file interface {
 	Sync() error
 }
 
-// OptionError says which of Options makes no sense, before anything is asked of the
-// index.
+// OptionError says which of Options makes no sense, before anything is asked of the index.
 type OptionError struct{ Err error }
 
 func (e *OptionError) Error() string { return e.Err.Error() }
@@ -76,10 +75,9 @@ func (e *OptionError) Unwrap() error { return e.Err }
 // versionText is what a version may be made of: it becomes part of a path.
 var versionText = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z.+!_]*$`)
 
-// Install installs a plugin and returns it. A plugin of the same version that is
-// whole already is not downloaded again, but becomes the one that Find returns. An
-// option that makes no sense is an *OptionError.
-// On any error, and when ctx ends, what was installed before is as it was; what
+// Install installs a plugin and returns it. A plugin of the same version that is whole already is
+// not downloaded again, but becomes the one that Find returns. An option that makes no sense is
+// an *OptionError. On any error, and when ctx ends, what was installed before is as it was; what
 // was downloaded stays for the next attempt.
 func Install(ctx context.Context, o Options) (Installed, error) {
 	in, err := newInstaller(o)
@@ -213,8 +211,7 @@ func (in *installer) begin() (unlock func(), err error) {
 	return unlock, nil
 }
 
-// lock takes the lock file at path until unlock; the system takes it back when
-// the process ends.
+// lock takes the lock file at path until unlock; the system takes it back when the process ends.
 func lock(path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {

@@ -120,6 +120,4 @@ func Names() []string { return known.Names(Known, Plugin.name) }
 func (p Plugin) name() string { return p.Name }
 
 // Lookup returns the plugin of a name.
-func Lookup(name string) (Plugin, error) {
-	return known.Find("plugin", name, Known, Plugin.name)
-}
+func Lookup(name string) (Plugin, error) { return known.Find("plugin", name, Known, Plugin.name) }

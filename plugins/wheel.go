@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/internal/known"
 )
 
@@ -65,9 +66,7 @@ func choose(project string, files []indexFile, version string, p Platform) (inde
 		if !ok || w.project != normalProject(project) {
 			continue
 		}
-		if !slices.Contains(versions, w.version) {
-			versions = append(versions, w.version)
-		}
+		versions = each.With(versions, w.version)
 		if w.version != version {
 			continue
 		}

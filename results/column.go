@@ -87,8 +87,7 @@ func (r *Record) Value(name string) any {
 	return nil
 }
 
-// A value is that of a cell, by its kind: String, Int64, Float64, or Invalid where it is
-// empty.
+// A value is that of a cell, by its kind: String, Int64, Float64, or Invalid where it is empty.
 type value struct {
 	kind    reflect.Kind
 	text    string
@@ -140,8 +139,7 @@ func (c column) cell(r *Record) string {
 	return ""
 }
 
-// set parses cell into the column's field of r. An empty cell leaves the
-// field at zero.
+// set parses cell into the column's field of r. An empty cell leaves the field at zero.
 func (c column) set(r *Record, cell string) (err error) {
 	if cell == "" {
 		return nil
@@ -236,8 +234,7 @@ func short(cell string) string {
 	return Clean(cell[:40]) + "…"
 }
 
-// maxCell bounds a text in bytes, so that a compiler's dump in a reason does
-// not become the file.
+// maxCell bounds a text in bytes, so that a compiler's dump in a reason does not become the file.
 const maxCell = 4 << 10
 
 // Clean makes a text safe to write, read back equal, and print: valid UTF-8,

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/internal/known"
 	"matladder/problem"
 )
@@ -298,11 +299,7 @@ func CompareWork(a, b *Record) int {
 // SizesOf are the first n sizes of the row, without a batch; fewer if it has no more.
 func (r *Record) SizesOf(n int) []int {
 	list, _ := r.sizes()
-	var sizes []int
-	for _, s := range list[:min(n, len(list))] {
-		sizes = append(sizes, s.size)
-	}
-	return sizes
+	return each.Of(list[:min(n, len(list))], func(s named) int { return s.size })
 }
 
 // contracted is the size that sums are as long as: the one called k, or else the last.

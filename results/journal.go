@@ -11,22 +11,21 @@ import (
 	"path/filepath"
 	"slices"
 
+	"matladder/internal/each"
 	"matladder/internal/files"
 )
 
-// A Journal is a results file that grows while a sweep runs. Append is its
-// only step: the rows of one round are written at once and synced, and the
-// last of them is marked, by quotes around its schema cell ("1" where the
-// others have 1), as closing the round. CSV readers see no difference. Resume
-// keeps what lies before the last mark and drops what follows it, so after a
-// kill at any byte the file holds exactly the rounds whose Append was done
-// writing: none lost once synced, none half, none twice.
+// A Journal is a results file that grows while a sweep runs. Append is its only step: the rows of
+// one round are written at once and synced, and the last of them is marked, by quotes around its
+// schema cell ("1" where the others have 1), as closing the round. CSV readers see no difference.
+// Resume keeps what lies before the last mark and drops what follows it, so after a kill at any
+// byte the file holds exactly the rounds whose Append was done writing: none lost once synced,
+// none half, none twice.
 //
 // The header's first cell is quoted as well. A program that rewrites the file
 // loses the marks, and Resume refuses such a file rather than guess.
 //
-// A Journal holds a lock on its file, is used by one goroutine, and must be
-// closed.
+// A Journal holds a lock on its file, is used by one goroutine, and must be closed.
 type Journal struct {
 	path string
 	f    *os.File
@@ -171,8 +170,7 @@ func (j *Journal) start() error {
 	return files.SyncFolder(filepath.Dir(j.path))
 }
 
-// recover reads the file, cuts it after the last closed round and returns the
-// rows before that.
+// recover reads the file, cuts it after the last closed round and returns the rows before that.
 func (j *Journal) recover(ctx context.Context, size int64) ([]Record, Repair, error) {
 	fresh, err := j.checkHeader(size)
 	if err != nil {
@@ -313,11 +311,5 @@ func headerDiff(header []string) string {
 }
 
 func without(list, drop []string) []string {
-	var rest []string
-	for _, s := range list {
-		if !slices.Contains(drop, s) {
-			rest = append(rest, s)
-		}
-	}
-	return rest
+	return each.That(list, func(s string) bool { return !slices.Contains(drop, s) })
 }

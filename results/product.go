@@ -74,8 +74,7 @@ func (r *Record) PeerVersion() string {
 	return r.PluginVersion
 }
 
-// PeerName is a peer's name with its version and variant, as tables and pictures
-// show it.
+// PeerName is a peer's name with its version and variant, as tables and pictures show it.
 func (r *Record) PeerName() string {
 	return strings.Join(strings.Fields(r.Kernel+" "+r.PeerVersion()+" "+r.Variant), " ")
 }

@@ -24,8 +24,7 @@ type Reader struct {
 	last   line // the row Next returned
 }
 
-// A TornError is a last row that was cut off while being written. The rows
-// before it are whole.
+// A TornError is a last row that was cut off while being written. The rows before it are whole.
 type TornError struct {
 	File  string
 	Line  int

@@ -10,10 +10,9 @@ import (
 // Schema is the version of the file format written in every row.
 const Schema = "1"
 
-// A Record is one row of a results file: one repetition, one prediction, or
-// one point that could not be measured and says why. Fields stand in the
-// order of the columns, and their csv tags are the column names. FORMAT.md
-// says what each holds.
+// A Record is one row of a results file: one repetition, one prediction, or one point that could
+// not be measured and says why. Fields stand in the order of the columns, and their csv tags are
+// the column names. FORMAT.md says what each holds.
 //
 // In a plain number zero means "not known" and is written as an empty cell;
 // columns where zero is a value of its own are Optional.
@@ -205,8 +204,7 @@ type Optional[T int64 | float64] struct {
 // Some returns a known value.
 func Some[T int64 | float64](v T) Optional[T] { return Optional[T]{v, true} }
 
-// Finite returns v as known, or absent if v is NaN or infinite: those have no
-// place in a file.
+// Finite returns v as known, or absent if v is NaN or infinite: those have no place in a file.
 func Finite(v float64) Optional[float64] {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return Optional[float64]{}

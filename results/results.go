@@ -8,7 +8,6 @@
 //  3. A Reader maps columns by name, one row at a time. One bad row is a
 //     *SyntaxError that names its place; the others are still read.
 //
-// The package refuses to divide, average or round anything before it is
-// written, and to invent a number that was not measured: a missing one is an
-// empty cell.
+// The package refuses to divide, average or round anything before it is written, and to invent a
+// number that was not measured: a missing one is an empty cell.
 package results

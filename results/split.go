@@ -7,9 +7,8 @@ import (
 	"io"
 )
 
-// A splitter cuts a file into rows before they are parsed. A row is one
-// physical line, or several if a quoted cell holds line feeds: lines are
-// joined until the number of quotes is even.
+// A splitter cuts a file into rows before they are parsed. A row is one physical line, or several
+// if a quoted cell holds line feeds: lines are joined until the number of quotes is even.
 //
 // It exists because encoding/csv alone would let one stray quote swallow the
 // rest of a file. Here such a row is blamed on its first line (see reject) and

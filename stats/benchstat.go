@@ -13,9 +13,8 @@ import (
 //
 //	BenchmarkMatmul/kernel=v4_optblock/blocks=128x128x128/dtype=float32/size=512x512x512 20 0.00123 sec/op 2.18e+11 FLOP/s
 //
-// A loop has a sample a round, its slope. What is the same for a machine is
-// configuration. Points without a time are left out, as the format has no
-// place for them.
+// A loop has a sample a round, its slope. What is the same for a machine is configuration. Points
+// without a time are left out, as the format has no place for them.
 func WriteBenchstat(w io.Writer, summaries []Summary) error {
 	out := benchfmt.NewWriter(w)
 	for i := range summaries {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/each"
+	"matladder/internal/words"
 	"matladder/results"
 )
 
@@ -63,17 +65,14 @@ func Costs(summaries []Summary) []Cost {
 func costSections(summaries []Summary) []Section {
 	title := func(c Cost) string {
 		s := c.Point
-		return joined("beside "+s.Beside, cmp.Or(s.Chip, s.Device), prefixed("caches ", s.Cache), s.Host, string(s.Mode), threads(s))
+		return words.Joined(" · ", "beside "+s.Beside, cmp.Or(s.Chip, s.Device), words.Between("caches ", s.Cache, ""), s.Host, string(s.Mode), words.Counted(s.Threads, "thread", 1))
 	}
 	var list []Section
 	for title, costs := range grouped(Costs(summaries), title) {
 		slices.SortStableFunc(costs, func(a, b Cost) int {
 			return cmp.Or(ladderOrder(a.Point, b.Point), strings.Compare(a.Point.Product(), b.Point.Product()))
 		})
-		var points []Summary
-		for _, c := range costs {
-			points = append(points, *c.Point)
-		}
+		points := each.Of(costs, func(c Cost) Summary { return *c.Point })
 		section := Section{Title: title, Rows: make([][]string, len(points))}
 		product := ladderColumn{name: "product", cell: func(s *Summary) string { return s.Product() }}
 		section.add(points, kernelColumn, variantColumn, product, sizeColumn)

@@ -66,9 +66,8 @@ func reference(s *Summary, group []*Summary, kernel string) *Summary {
 	return best
 }
 
-// likeness ranks o by how far it ran under the conditions of s; the most
-// important condition weighs most. Blocks and params are what each kernel may
-// choose for itself and do not count.
+// likeness ranks o by how far it ran under the conditions of s; the most important condition
+// weighs most. Blocks and params are what each kernel may choose for itself and do not count.
 func likeness(s, o *Summary) int {
 	rank := 0
 	for _, same := range [...]bool{

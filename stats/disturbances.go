@@ -93,9 +93,8 @@ const (
 // be taken for one of kernels.
 const tolerance = 0.02
 
-// Disturbances tells quiet rows from disturbed ones. Lost time shows in
-// the row alone; a control is held against the others of its run, which Add collects.
-// The zero Disturbances are ready.
+// Disturbances tells quiet rows from disturbed ones. Lost time shows in the row alone; a control
+// is held against the others of its run, which Add collects. The zero Disturbances are ready.
 type Disturbances struct {
 	runs map[string]*controls
 }
@@ -191,8 +190,7 @@ func (d *Disturbances) Off(c Symptoms, compute, memory float64) bool {
 	return compute > maxCompute || memory > maxMemory
 }
 
-// limits are the seconds above which controls are off; infinite where there are too few
-// to tell.
+// limits are the seconds above which controls are off; infinite where there are too few to tell.
 func (d *Disturbances) limits(c Symptoms) (compute, memory float64) {
 	run := d.runs[c.run]
 	if run == nil {
@@ -201,14 +199,13 @@ func (d *Disturbances) limits(c Symptoms) (compute, memory float64) {
 	return run.compute.max(), run.memory[c.group].max()
 }
 
-// limitOf returns the value above which one of values is not of the same kind as the
-// fastest of them. Whatever disturbs makes a control slower, never faster: so the
-// fastest share of them is taken to be quiet. From there on values are taken in, as long as they lie
-// within what those taken in lead one to expect: three times the distance between
-// their quartiles above the upper one (Tukey's outer fence, beyond which lies one
-// value in 400 000 of a normal distribution), or tolerance above it where they
-// hardly differ. So a machine whose clock wanders has wide limits, and all but that
-// share of a run may be disturbed.
+// limitOf returns the value above which one of values is not of the same kind as the fastest of
+// them. Whatever disturbs makes a control slower, never faster: so the fastest share of them is
+// taken to be quiet. From there on values are taken in, as long as they lie within what those
+// taken in lead one to expect: three times the distance between their quartiles above the upper
+// one (Tukey's outer fence, beyond which lies one value in 400 000 of a normal distribution), or
+// tolerance above it where they hardly differ. So a machine whose clock wanders has wide limits,
+// and all but that share of a run may be disturbed.
 func limitOf(values []float64, share float64) float64 {
 	const few = 8
 	if len(values) < few {

@@ -44,8 +44,7 @@ func (e Estimate) Holds() bool {
 	return e.Known() && !e.LowConfidence && (e.Band || e.Lo > 0 && e.Hi <= widest*e.Lo)
 }
 
-// Spread returns how far the interval reaches from the median, as a fraction
-// of it.
+// Spread returns how far the interval reaches from the median, as a fraction of it.
 func (e Estimate) Spread() float64 {
 	if e.Median == 0 {
 		return 0

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/results"
 )
 
@@ -90,8 +91,7 @@ func threeColumns(name string, of func(s *Summary) Estimate) []flatColumn {
 	}
 }
 
-// known returns v, or nil where e is unknown or rows of absurd size made v
-// overflow.
+// known returns v, or nil where e is unknown or rows of absurd size made v overflow.
 func known(e Estimate, v float64) any {
 	if !e.Known() || math.IsInf(v, 0) || math.IsNaN(v) {
 		return nil
@@ -109,10 +109,7 @@ func orNil(text string) any {
 
 func writeFlatCSV(buf *bytes.Buffer, summaries []Summary) error {
 	w := csv.NewWriter(buf)
-	header := make([]string, len(flatColumns))
-	for i, c := range flatColumns {
-		header[i] = c.name
-	}
+	header := each.Of(flatColumns, func(c flatColumn) string { return c.name })
 	w.Write(header)
 	for i := range summaries {
 		cells := make([]string, len(flatColumns))

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/internal/words"
 	"matladder/results"
 )
 
-// A Ladder is the table people read: one section for each machine, dtype and
-// way of measuring, in it one line for each size and kernel. All lines of a
-// section share one unit.
+// A Ladder is the table people read: one section for each machine, dtype and way of measuring, in
+// it one line for each size and kernel. All lines of a section share one unit.
 type Ladder struct {
 	Sections []Section
 	Notes    []string // warnings of all lines, equal ones once
@@ -27,10 +27,9 @@ type Section struct {
 	Rows   [][]string
 }
 
-// NewLadder lays the summaries out, usually those Best chose. The baseline
-// stands last at each size. Products that took turns in the same rounds are
-// compared in sections at the end. more are names of TableColumns, which stand behind the
-// median and its interval.
+// NewLadder lays the summaries out, usually those Best chose. The baseline stands last at each
+// size. Products that took turns in the same rounds are compared in sections at the end. more are
+// names of TableColumns, which stand behind the median and its interval.
 func NewLadder(summaries []Summary, more ...string) Ladder {
 	var l Ladder
 	for title, list := range grouped(summaries, func(s Summary) string { return sectionTitle(&s) }) {
@@ -87,26 +86,7 @@ func sectionTitle(s *Summary) string {
 		parts = slices.Insert(parts, 1, "precision "+s.Precision)
 	}
 	parts = slices.Insert(parts, 0, s.FamilyWord())
-	if s.Devices > 1 {
-		parts = append(parts, fmt.Sprintf("%d devices", s.Devices))
-	}
-	if s.Cache != "" {
-		parts = append(parts, s.Cache+" caches")
-	}
-	return joined(append(parts, s.Host, string(s.Mode))...)
-}
-
-// joined are the parts of a title that are not empty.
-func joined(parts ...string) string {
-	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " · ")
-}
-
-// threads says on how many a point ran, as far as is known.
-func threads(s *Summary) string {
-	if s.Threads == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d %s", s.Threads, words.Plural("thread", s.Threads))
+	return words.Joined(" · ", append(parts, words.Counted(s.Devices, "device", 2), words.Between("", s.Cache, " caches"), s.Host, string(s.Mode))...)
 }
 
 func ladderOrder(a, b *Summary) int {
@@ -149,17 +129,14 @@ var conditions = []ladderColumn{
 	{name: "backend", cell: func(s *Summary) string { return s.Backend }},
 	{name: "isa", cell: func(s *Summary) string { return s.ISA }},
 	{name: "threads", cell: func(s *Summary) string { return positive(s.Threads) }, unit: " threads"},
-	{name: "pin", cell: func(s *Summary) string { return prefixed("pinned to ", s.Pin) }},
-	{name: "fault", cell: func(s *Summary) string { return prefixed("fault ", s.Fault) }},
+	{name: "pin", cell: func(s *Summary) string { return words.Between("pinned to ", s.Pin, "") }},
+	{name: "fault", cell: func(s *Summary) string { return words.Between("fault ", s.Fault, "") }},
 	{name: "operands", cell: func(s *Summary) string { return s.Operands }},
 	{name: "dist", cell: func(s *Summary) string { return s.Dist }, unit: " inputs"},
 }
 
 func newSection(title string, list []Summary, more []string) Section {
-	most := 0.0
-	for i := range list {
-		most = max(most, list[i].Rate.Median)
-	}
+	most := each.Most(list, func(x Summary) float64 { return x.Rate.Median })
 	section := Section{Title: title, Rows: make([][]string, len(list))}
 	section.add(list, kernelColumn, variantColumn)
 	for _, c := range conditions {
@@ -226,7 +203,7 @@ func figures(unit string, divisor float64, roof string) []ladderColumn {
 			}
 			return markOf(s.Time) + FormatSeconds(s.Time.Median)
 		}},
-		{name: "±", cell: spread},
+		{name: "±", cell: (*Summary).SpreadCell},
 		{name: unit, cell: func(s *Summary) string { return figure(s.Rate, 1/divisor, "") }},
 		{name: "% of " + roof, cell: func(s *Summary) string { return figure(s.PercentOfPeak, 1, "") }},
 		{name: "% of " + results.Baseline, cell: func(s *Summary) string { return figure(s.PercentOfBaseline, 1, "") }},
@@ -262,8 +239,9 @@ func kernelName(s *Summary) string {
 	return s.Kernel
 }
 
-// spread says how far the interval reaches, or how few samples there are.
-func spread(s *Summary) string {
+// SpreadCell says how far the interval of the time reaches, in percent, or how few samples there
+// are; "" of what was predicted.
+func (s *Summary) SpreadCell() string {
 	switch {
 	case !s.Time.Known() || s.Mode == results.Predicted:
 		return ""
@@ -285,7 +263,7 @@ func notes(summaries []Summary) []string {
 			}
 			name := strings.TrimSpace(s.Kernel+" "+s.Variant) + " " + s.Dtypes() + " " + s.Size()
 			if s.Mode == results.Predicted { // often for several chips
-				name += prefixed(" on ", cmp.Or(s.Chip, s.Device))
+				name += words.Between(" on ", cmp.Or(s.Chip, s.Device), "")
 			}
 			points[w] = append(points[w], name)
 		}
@@ -300,13 +278,6 @@ func notes(summaries []Summary) []string {
 		list = append(list, w+": "+shown)
 	}
 	return list
-}
-
-func prefixed(prefix, s string) string {
-	if s == "" {
-		return ""
-	}
-	return prefix + s
 }
 
 func positive(n int) string {

@@ -151,8 +151,7 @@ func (l LayerTime) write(w io.Writer) error {
 	return err
 }
 
-// byteSeconds is how long the least bytes take at the device's bandwidth; 0 if that is not
-// known.
+// byteSeconds is how long the least bytes take at the device's bandwidth; 0 if that is not known.
 func (s *Summary) byteSeconds() float64 {
 	if s.Bandwidth == 0 {
 		return 0

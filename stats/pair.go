@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"matladder/results"
-
 	"matladder/stats/twosample"
 )
 

@@ -59,7 +59,9 @@ func newContest(points []*Summary) Contest {
 // and below it the geometric mean of the ratios and the smallest.
 func WriteContests(w io.Writer, format string, summaries []Summary) error {
 	var l Ladder
-	for title, list := range grouped(Contests(summaries), func(c Contest) string { return joined(sectionTitle(c.Points[0]), threads(c.Points[0])) }) {
+	for title, list := range grouped(Contests(summaries), func(c Contest) string {
+		return words.Joined(" · ", sectionTitle(c.Points[0]), words.Counted(c.Points[0].Threads, "thread", 1))
+	}) {
 		l.Sections = append(l.Sections, contestSection(title, list))
 		if note := overall(list); note != "" {
 			l.Notes = append(l.Notes, title+": "+note)

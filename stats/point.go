@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"slices"
 
+	"matladder/internal/each"
 	"matladder/results"
 )
 
-// A roundID is one pass over a group. The run is part of it because a resumed
-// file holds several.
+// A roundID is one pass over a group. The run is part of it because a resumed file holds several.
 type roundID struct {
 	run   string
 	round int
@@ -61,9 +61,8 @@ func (r rep) symptoms() Symptoms {
 
 // timePoint computes the timing of one point from its ok rows.
 //
-// For loop, each round fits seconds = slope·launches + intercept over its
-// launch counts: the slope is device time, the intercept dispatch. The other
-// methods divide seconds by launches.
+// For loop, each round fits seconds = slope·launches + intercept over its launch counts: the
+// slope is device time, the intercept dispatch. The other methods divide seconds by launches.
 //
 // Disturbed rows are left out; of a loop the whole round, which has one slope. A point is
 // of low confidence if fewer than enoughQuiet are left. If none is, all count.
@@ -99,12 +98,9 @@ func (t *timing) fit(method results.Method, rows []rep) {
 	for id, reps := range grouped(rows, func(r rep) roundID { return r.round }) {
 		rounds++
 		if method != results.Loop {
-			var each []float64
-			for _, r := range reps {
-				each = append(each, r.seconds/float64(r.launches))
-			}
-			t.add(id.run, each...)
-			t.rounds = append(t.rounds, roundTime{id, estimate(each).Median})
+			times := each.Of(reps, func(r rep) float64 { return r.seconds / float64(r.launches) })
+			t.add(id.run, times...)
+			t.rounds = append(t.rounds, roundTime{id, estimate(times).Median})
 			continue
 		}
 		var launches, seconds []float64
@@ -153,4 +149,40 @@ func pairedRatio(this, other []roundTime) Estimate {
 		}
 	}
 	return estimate(ratios)
+}
+
+// enoughQuiet is how many quiet samples a figure needs: as many as an interval of 95 %.
+const enoughQuiet = 6
+
+// sift parts the quiet rows of a point from the disturbed ones.
+func sift(method results.Method, rows []rep, d *Disturbances) (quiet []rep, t timing) {
+	t.total, t.causes = len(rows), map[Causes]int{}
+	causes := make([]Causes, len(rows))
+	rounds := map[roundID]Causes{}
+	for i, r := range rows {
+		causes[i] = d.Of(r.symptoms())
+		rounds[r.round] |= causes[i]
+	}
+	samples := 0
+	seen := map[roundID]bool{}
+	for i, r := range rows {
+		if method == results.Loop {
+			causes[i] = rounds[r.round]
+		}
+		if causes[i] != 0 {
+			t.left++
+			t.causes[causes[i]]++
+			continue
+		}
+		quiet = append(quiet, r)
+		if method != results.Loop || !seen[r.round] {
+			samples++
+		}
+		seen[r.round] = true
+	}
+	t.lowConfidence = t.left > 0 && samples < enoughQuiet
+	if len(quiet) == 0 {
+		quiet = rows
+	}
+	return quiet, t
 }

@@ -27,9 +27,8 @@ var reasons = []reason{
 	{SlowMemory, "memory was slower: the control's read took longer", "end what else moves data, here or on the same host"},
 }
 
-// disturbance is what is to be said of the machine while the points were measured; ""
-// if it was quiet enough: if a twentieth of the rows at most is left out, and no figure
-// suffers.
+// disturbance is what is to be said of the machine while the points were measured; "" if it was
+// quiet enough: if a twentieth of the rows at most is left out, and no figure suffers.
 func disturbance(summaries []Summary) string {
 	const worthSaying = 20
 	total, left, lowConfidence, none := 0, 0, 0, 0

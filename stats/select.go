@@ -1,10 +1,14 @@
 package stats
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/results"
 )
 
@@ -45,12 +49,11 @@ func Best(summaries []Summary) []Summary {
 	return list
 }
 
-// Newest returns the summaries to show for a kernel of a family and a dtype of operand a,
-// "" meaning any: those of the file with the latest start that has ok points for
-// both, measured before predicted. Where nothing is ok, the latest that say why.
-// All points of the same mode from that file come with them, those of other dtypes
-// too: the kernel is compared with the others and with the baseline, and its peak
-// with those of other dtypes.
+// Newest returns the summaries to show for a kernel of a family and a dtype of operand a, ""
+// meaning any: those of the file with the latest start that has ok points for both, measured
+// before predicted. Where nothing is ok, the latest that say why. All points of the same mode
+// from that file come with them, those of other dtypes too: the kernel is compared with the
+// others and with the baseline, and its peak with those of other dtypes.
 func Newest(summaries []Summary, family, kernel, dtype string) []Summary {
 	for _, status := range []results.Status{results.OK, ""} {
 		for _, mode := range results.Modes {
@@ -68,14 +71,32 @@ func Newest(summaries []Summary, family, kernel, dtype string) []Summary {
 			if latest == nil {
 				continue
 			}
-			var list []Summary
-			for _, s := range summaries {
-				if s.Pos.File == latest.Pos.File && s.Mode == mode && (family == "" || s.FamilyName() == family) {
-					list = append(list, s)
-				}
-			}
-			return list
+			return each.That(summaries, func(s Summary) bool {
+				return s.Pos.File == latest.Pos.File && s.Mode == mode && (family == "" || s.FamilyName() == family)
+			})
 		}
 	}
 	return nil
+}
+
+// Rung returns the number of a kernel named v1_… to vN_…; false for other names.
+func Rung(kernel string) (n int, ok bool) {
+	number, _, _ := strings.Cut(strings.TrimPrefix(kernel, "v"), "_")
+	n, err := strconv.Atoi(number)
+	return n, err == nil && n > 0 && strings.HasPrefix(kernel, "v")
+}
+
+// CompareKernels orders kernels up the ladder: the baseline, v1, v2 … v10, others.
+func CompareKernels(a, b string) int {
+	return cmp.Or(cmp.Compare(rungOrder(a), rungOrder(b)), cmp.Compare(a, b))
+}
+
+func rungOrder(kernel string) int {
+	if kernel == results.Baseline {
+		return 0
+	}
+	if n, ok := Rung(kernel); ok {
+		return n
+	}
+	return math.MaxInt
 }

@@ -4,20 +4,23 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"matladder/internal/words"
 	"matladder/results"
+	"matladder/stats/interval"
 )
 
 // Formats are the names WriteTable knows.
 var Formats = []string{"text", "md", "csv", "json", "benchstat"}
 
-// WriteTable writes the summaries in one of Formats: text and md as a Ladder
-// with its notes, csv and json as one record a summary at full precision,
-// benchstat as WriteBenchstat does. Text and md have columns of TableColumns besides, if
-// more names them.
+// WriteTable writes the summaries in one of Formats: text and md as a Ladder with its notes, csv
+// and json as one record a summary at full precision, benchstat as WriteBenchstat does. Text and
+// md have columns of TableColumns besides, if more names them.
 func WriteTable(w io.Writer, format string, summaries []Summary, more ...string) error {
 	var buf bytes.Buffer
 	var err error
@@ -130,4 +133,98 @@ func oneLine(s string) string { return strings.Join(strings.Fields(results.Clean
 // escape keeps a text from being read as Markdown or HTML.
 func escape(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "`", "\\`", "<", "&lt;", ">", "&gt;", "[", `\[`).Replace(oneLine(s))
+}
+
+// FormatSeconds writes a time with three digits and the unit that suits it: "1.23 ms".
+func FormatSeconds(s float64) string {
+	for _, u := range [...]struct {
+		name string
+		size float64
+	}{{"s", 1}, {"ms", 1e-3}, {"µs", 1e-6}} {
+		// 0.9995 and not 1: what rounds to 1000 of a unit is 1 of the next.
+		if math.Abs(s) >= 0.9995*u.size {
+			return words.Figure(s/u.size) + " " + u.name
+		}
+	}
+	return words.Figure(s/1e-9) + " ns"
+}
+
+// formatError writes an error, which may be tiny, with two digits.
+func formatError(v results.Optional[float64]) string {
+	if !v.Known {
+		return ""
+	}
+	return strconv.FormatFloat(v.Value, 'g', 2, 64)
+}
+
+// firstLine returns the first line of s, at most 60 characters of it.
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	if r := []rune(s); len(r) > 60 {
+		return string(r[:59]) + "…"
+	}
+	return s
+}
+
+// FormatMemory writes an amount of memory for people, 1.25 GiB; nothing for none.
+func FormatMemory(bytes int64) string {
+	v, unit := float64(bytes)/(1<<20), " MiB"
+	switch {
+	case bytes <= 0:
+		return ""
+	case v >= 1024:
+		v, unit = v/1024, " GiB"
+	}
+	return words.Figure(v) + unit
+}
+
+// TableColumns are the names of the columns that a table for people has on request.
+var TableColumns = []string{"min", "p20", "p80", "n", "disturbed", "cycles", "ipc", "l2_misses", "l3_misses", "dtlb_misses"}
+
+// extraColumns are those columns.
+var extraColumns = map[string]ladderColumn{
+	"min":       {name: "min", cell: func(s *Summary) string { return s.secondsAt(0) }},
+	"p20":       {name: "p20", cell: func(s *Summary) string { return s.secondsAt(0.2) }},
+	"p80":       {name: "p80", cell: func(s *Summary) string { return s.secondsAt(0.8) }},
+	"n":         {name: "n", cell: func(s *Summary) string { return positive(s.Time.N) }},
+	"disturbed": {name: "disturbed", cell: func(s *Summary) string { return positive(s.Disturbed) }},
+
+	"cycles":      eventColumn("cycles"),
+	"ipc":         {name: "ipc", cell: (*Summary).ipcCell},
+	"l2_misses":   eventColumn("l2_misses"),
+	"l3_misses":   eventColumn("l3_misses"),
+	"dtlb_misses": eventColumn("dtlb_misses"),
+}
+
+// ParseTableColumns reads names of TableColumns, joined by commas.
+func ParseTableColumns(text string) ([]string, error) {
+	names := strings.Split(text, ",")
+	for i, name := range names {
+		names[i] = strings.TrimSpace(name)
+		if !slices.Contains(TableColumns, names[i]) {
+			return nil, fmt.Errorf("unknown column %q (known: %s)", names[i], strings.Join(TableColumns, ", "))
+		}
+		if slices.Contains(names[:i], names[i]) {
+			return nil, fmt.Errorf("%s is listed twice", names[i])
+		}
+	}
+	return names, nil
+}
+
+// TimeAt returns the time of a launch, in seconds, at a quantile of the samples that the figures
+// rest on, between two of them where it lies between; false without samples, and of a prediction.
+func (s *Summary) TimeAt(q float64) (seconds float64, ok bool) {
+	if s.Mode != results.Measured || !s.Time.Known() {
+		return 0, false
+	}
+	seconds = interval.Quantile(slices.Sorted(slices.Values(s.timing.samples)), q)
+	return seconds, seconds > 0
+}
+
+func (s *Summary) secondsAt(q float64) string {
+	seconds, ok := s.TimeAt(q)
+	if !ok {
+		return ""
+	}
+	return markOf(s.Time) + FormatSeconds(seconds)
 }

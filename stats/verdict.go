@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"matladder/internal/each"
 	"matladder/results"
-
 	"matladder/stats/interval"
 	"matladder/stats/twosample"
 )
@@ -55,11 +55,10 @@ type Comparison struct {
 	judged                 bool // there are samples enough for difference to tell something
 }
 
-// Pair matches the points of two sides, each of one file or several, and compares them.
-// band is the change, as a fraction of the time, that does not matter: 0.02 for 2 %.
-// With best each kernel's fastest blocks are compared, whichever they are; otherwise
-// equal blocks. Points of one side alone are returned as well; interpreted ones are
-// left out.
+// Pair matches the points of two sides, each of one file or several, and compares them. band is
+// the change, as a fraction of the time, that does not matter: 0.02 for 2 %. With best each
+// kernel's fastest blocks are compared, whichever they are; otherwise equal blocks. Points of one
+// side alone are returned as well; interpreted ones are left out.
 func Pair(old, new []Summary, band float64, best bool) (list []Comparison, onlyOld, onlyNew []*Summary) {
 	return pairSides(old, new, match{anyBlocks: best}, func(list []Comparison, sides [][2]*side) {
 		var points []twosample.Point
@@ -329,18 +328,11 @@ func judgeExactly(ratio, band float64) Verdict {
 }
 
 func secondsOf(runs []twosample.Run) float64 {
-	sum := 0.0
-	for _, r := range runs {
-		sum += r.Figure
-	}
-	return math.Exp(sum / float64(len(runs)))
+	return math.Exp(each.Sum(runs, func(r twosample.Run) float64 { return r.Figure }) / float64(len(runs)))
 }
 
 func samplesOf(runs []twosample.Run) int {
-	n := 0
-	for _, r := range runs {
-		n += r.Samples
-	}
+	n := each.Sum(runs, func(r twosample.Run) int { return r.Samples })
 	return n
 }
 

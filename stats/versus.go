@@ -1,9 +1,6 @@
 package stats
 
 import (
-	"matladder/internal/words"
-	"matladder/results"
-
 	"cmp"
 	"encoding/csv"
 	"fmt"
@@ -12,6 +9,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"matladder/internal/each"
+	"matladder/internal/words"
+	"matladder/results"
 )
 
 // ComparisonFormats are the names WriteComparisons knows.
@@ -34,10 +35,7 @@ func versus(list []Comparison) Ladder {
 	var l Ladder
 	for title, group := range grouped(list, func(c Comparison) string { return sectionTitle(c.New) }) {
 		slices.SortStableFunc(group, func(a, b Comparison) int { return ladderOrder(a.New, b.New) })
-		var rows []Summary
-		for _, c := range group {
-			rows = append(rows, *c.New)
-		}
+		rows := each.Of(group, func(c Comparison) Summary { return *c.New })
 		section := Section{Title: title, Rows: make([][]string, len(rows))}
 		section.add(rows, kernelColumn, variantColumn, blocksColumn, paramsColumn, sizeColumn)
 		for i := range group {

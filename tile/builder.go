@@ -22,16 +22,14 @@ func New(name string) *Builder {
 	return &Builder{program: p, body: &p.Body}
 }
 
-// Axis adds an axis of size programs to the grid; the axis added last is the
-// fastest.
+// Axis adds an axis of size programs to the grid; the axis added last is the fastest.
 func (t *Builder) Axis(name string, size int, s Semantics) *Axis {
 	return t.BoundedAxis(name, size, s, nil)
 }
 
-// BoundedAxis adds an axis along which as many programs run as an element of a
-// table says: bound is Table.At(Const). There are at most size of them. Index
-// maps must be in range for all size, as a machine may follow them that cannot
-// end the grid early.
+// BoundedAxis adds an axis along which as many programs run as an element of a table says: bound
+// is Table.At(Const). There are at most size of them. Index maps must be in range for all size,
+// as a machine may follow them that cannot end the grid early.
 func (t *Builder) BoundedAxis(name string, size int, s Semantics, bound IndexExpr) *Axis {
 	a := &Axis{Name: name, Size: size, Semantics: s, Bound: bound, pos: callerPos()}
 	t.program.Grid = append(t.program.Grid, a)
@@ -84,9 +82,8 @@ func (t *Builder) Fill(r *Ref, x float64) {
 // Store sets r to v, whose dtype must be r's and whose shape must broadcast to r's.
 func (t *Builder) Store(r *Ref, v Value) { t.put(Store, r, v.value()) }
 
-// StoreRows is Store of rows from … to-1 alone, counted along the first dimension
-// of r.Shape(); the others keep what they hold. What of from … to-1 is no row of
-// the block is left out.
+// StoreRows is Store of rows from … to-1 alone, counted along the first dimension of r.Shape();
+// the others keep what they hold. What of from … to-1 is no row of the block is left out.
 func (t *Builder) StoreRows(r *Ref, from, to IndexExpr, v Value) {
 	before := len(*t.body)
 	t.Store(r, v)
@@ -153,8 +150,7 @@ func (t *Builder) fail(err error) {
 	}
 }
 
-// Programs returns the program, verified, as a sequence of one; or every
-// mistake found, joined.
+// Programs returns the program, verified, as a sequence of one; or every mistake found, joined.
 func (t *Builder) Programs() ([]*Program, error) {
 	if len(t.errs) > 0 {
 		return nil, errors.Join(t.errs...)

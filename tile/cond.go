@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Comparison is an ordering test, of index expressions in a Cond and of blocks
-// in Compare.
+// Comparison is an ordering test, of index expressions in a Cond and of blocks in Compare.
 type Comparison uint8
 
 // The comparisons.
@@ -40,8 +39,7 @@ func (c Comparison) Holds(x, y float64) bool {
 	return x >= y
 }
 
-// Cond is a condition on program ids, for When: a TestCond, AllCond, AnyCond or
-// NotCond.
+// Cond is a condition on program ids, for When: a TestCond, AllCond, AnyCond or NotCond.
 type Cond interface {
 	fmt.Stringer
 	isCond()

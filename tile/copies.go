@@ -1,6 +1,10 @@
 package tile
 
-import "slices"
+import (
+	"slices"
+
+	"matladder/internal/each"
+)
 
 // SemaphoreKind is what a semaphore counts.
 type SemaphoreKind uint8
@@ -32,9 +36,8 @@ type Slot struct {
 	Index     IndexExpr
 }
 
-// Part is a block of a ref that copies bring from place to place: of a Main ref, or of
-// scratch. Its block spec counts in blocks, as index maps do, and its blocks lie inside the
-// array.
+// Part is a block of a ref that copies bring from place to place: of a Main ref, or of scratch.
+// Its block spec counts in blocks, as index maps do, and its blocks lie inside the array.
 type Part struct {
 	Ref *Ref
 	BlockSpec
@@ -164,10 +167,7 @@ func (p *Program) Devices() int { return int(Elements(sizes(p.Mesh))) }
 func (p *Program) Coordinates(device int) []int { return unravel(device, sizes(p.Mesh)) }
 
 func sizes(axes []*Axis) []int {
-	n := make([]int, len(axes))
-	for i, a := range axes {
-		n[i] = a.Size
-	}
+	n := each.Of(axes, func(a *Axis) int { return a.Size })
 	return n
 }
 

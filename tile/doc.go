@@ -1,6 +1,5 @@
-// Package tile is the language every kernel is written in, once: a tile program
-// is plain data that says which blocks of which arrays each program of a grid
-// sees, and what it does with them.
+// Package tile is the language every kernel is written in, once: a tile program is plain data
+// that says which blocks of which arrays each program of a grid sees, and what it does with them.
 //
 // The vocabulary is that of Pallas:
 //
@@ -27,11 +26,10 @@
 //  4. A Builder collects all that, Verify refuses what would be wrong on a
 //     parallel machine, and Program is the result.
 //
-// Arrays need not be multiples of blocks. A block that overhangs its array is
-// padded when loaded; Dot masks padding with zero in both operands where it
-// contracts; a store drops it. PartialTiles says where padding may be. A
-// reduction along an overhanging dimension must select with InBounds first, or
-// Verify refuses it, as it does a program that would leave padding in an output.
+// Arrays need not be multiples of blocks. A block that overhangs its array is padded when loaded;
+// Dot masks padding with zero in both operands where it contracts; a store drops it. PartialTiles
+// says where padding may be. A reduction along an overhanging dimension must select with InBounds
+// first, or Verify refuses it, as it does a program that would leave padding in an output.
 //
 // NaN and infinity spread as arithmetic has it, through a factor of zero, too: Select
 // alone leaves an element out. All backends spread them as tile/interp does.

@@ -24,9 +24,8 @@ func (e Edge) Plain() bool { return !e.Stretched && !e.Maybe && !e.Unknown }
 // arrayDim is the dimension of the array that the edge ends.
 func (e Edge) arrayDim() int { return e.Ref.ArrayDim(e.Dim) }
 
-// Padding returns the coordinates from … to-1 of the expression that are
-// padding in the program that env describes; from == to if none is. It says
-// nothing of an Unknown edge.
+// Padding returns the coordinates from … to-1 of the expression that are padding in the program
+// that env describes; from == to if none is. It says nothing of an Unknown edge.
 func (e Edge) Padding(env Env) (from, to int) {
 	d := e.arrayDim()
 	inside := e.Ref.Array[d] - Eval(e.Ref.Index[d], env)*e.Ref.Step(d) - Eval(e.Offset, env)
@@ -116,8 +115,7 @@ func (s edgeSets) union(t edgeSets) edgeSets {
 	return out
 }
 
-// join returns the edges of a value that is one of two: what only one has is
-// Maybe.
+// join returns the edges of a value that is one of two: what only one has is Maybe.
 func (s edgeSets) join(t edgeSets) edgeSets {
 	if s.equal(t) {
 		return s

@@ -173,8 +173,7 @@ func typed(e *Expr, d Dtype) *Expr {
 	return &c
 }
 
-// broadcastShape returns the shape that a and b broadcast to, trailing
-// dimensions aligned.
+// broadcastShape returns the shape that a and b broadcast to, trailing dimensions aligned.
 func broadcastShape(a, b []int) ([]int, bool) {
 	if len(a) < len(b) {
 		a, b = b, a

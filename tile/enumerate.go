@@ -5,6 +5,8 @@ import (
 	"iter"
 	"slices"
 	"strings"
+
+	"matladder/internal/each"
 )
 
 // maxCombinations bounds how many combinations of program ids a rule counts
@@ -35,9 +37,8 @@ func (c *Point) TableValue(*Ref, int) int { return 0 }
 // IDs returns the id along each axis. The caller may not change them.
 func (c *Point) IDs() []int { return c.at }
 
-// Points yields every point of a grid, the last axis fastest: the order in
-// which programs run, one after another. An empty grid has one point. It is the
-// same *Point each time.
+// Points yields every point of a grid, the last axis fastest: the order in which programs run,
+// one after another. An empty grid has one point. It is the same *Point each time.
 func Points(axes []*Axis) iter.Seq[*Point] {
 	return func(yield func(*Point) bool) { enumerate(axes, wholeAxis, yield) }
 }
@@ -91,11 +92,5 @@ func wholeAxis(a *Axis) int { return a.Size }
 
 // axesIn returns the axes of more than one id that xs use, in the order of among.
 func axesIn(among []*Axis, xs ...IndexExpr) []*Axis {
-	var out []*Axis
-	for _, a := range among {
-		if a.Size > 1 && DependsOn(xs, a) {
-			out = append(out, a)
-		}
-	}
-	return out
+	return each.That(among, func(a *Axis) bool { return a.Size > 1 && DependsOn(xs, a) })
 }

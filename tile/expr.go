@@ -140,9 +140,7 @@ func firstFailed(args ...*Expr) *Expr {
 func Number(x float64) *Expr { return newExpr(&Expr{Op: OpConst, Value: x}) }
 
 // IndexValue is an index expression as an int32 of rank 0.
-func IndexValue(x IndexExpr) *Expr {
-	return newExpr(&Expr{Op: OpIndex, Index: x, Dtype: Int32})
-}
+func IndexValue(x IndexExpr) *Expr { return newExpr(&Expr{Op: OpIndex, Index: x, Dtype: Int32}) }
 
 // Iota is an int32 block whose elements are their coordinate along dim.
 func Iota(dim int, shape ...int) *Expr {
@@ -189,11 +187,10 @@ func TransB(e *Expr) { e.TransB = true }
 // AtPrecision sets the precision of float32 products.
 func AtPrecision(p Precision) DotOption { return func(e *Expr) { e.Precision = p } }
 
-// Dot is the matrix product of a (m, k) and b (k, n), accumulated in
-// DotResult(a, b). Padding of either operand along the contraction counts as
-// zero in both. All else is multiplied: 0 times NaN or infinity is NaN. So where a
-// weight of zero is to hide an element of the other operand, whatever it is, a
-// Select in that operand puts zero in its place.
+// Dot is the matrix product of a (m, k) and b (k, n), accumulated in DotResult(a, b). Padding of
+// either operand along the contraction counts as zero in both. All else is multiplied: 0 times
+// NaN or infinity is NaN. So where a weight of zero is to hide an element of the other operand,
+// whatever it is, a Select in that operand puts zero in its place.
 func Dot(a, b Value, opts ...DotOption) *Expr {
 	x, y := a.value(), b.value()
 	if f := firstFailed(x, y); f != nil {
@@ -277,8 +274,7 @@ func reduce(op Op, x *Expr, dim int) *Expr {
 	return newExpr(&Expr{Op: op, Args: []*Expr{x}, Dtype: x.Dtype, Shape: s, Dim: dim})
 }
 
-// Broadcast repeats x to shape: trailing dimensions are aligned, each equal or
-// 1 in x.
+// Broadcast repeats x to shape: trailing dimensions are aligned, each equal or 1 in x.
 func Broadcast(x Value, shape ...int) *Expr {
 	e := x.value()
 	if e.err != nil || slices.Equal(e.Shape, shape) {

@@ -64,9 +64,8 @@ func (f *fillState) loop(s *Stmt, filled bool) bool {
 // its contents pass from program to program only along Grid[level:]. If no
 // level will do, early is the statement that reads r before it is filled.
 //
-// The reasoning: if r is filled in every program in which the axes from level
-// on are all at their start, then a step of any slower axis, which puts those
-// at their start, refills it.
+// The reasoning: if r is filled in every program in which the axes from level on are all at their
+// start, then a step of any slower axis, which puts those at their start, refills it.
 func (p *Program) carried(r *Ref, trust truth) (level int, early *Stmt) {
 	for level = len(p.Grid); level >= 0; level-- {
 		if level < len(p.Grid) && p.Grid[level].Size == 1 {
@@ -85,8 +84,7 @@ func (p *Program) carried(r *Ref, trust truth) (level int, early *Stmt) {
 	return -1, early
 }
 
-// startOf is the ranges of the programs in which the axes from level on are at
-// their start.
+// startOf is the ranges of the programs in which the axes from level on are at their start.
 func (p *Program) startOf(level int) ranges {
 	return func(a *Axis) interval {
 		if slices.Contains(p.Grid[level:], a) {

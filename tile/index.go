@@ -5,10 +5,9 @@ import (
 	"slices"
 )
 
-// IndexExpr is an integer that depends on program ids, loop variables and
-// scalar tables alone: a Const, *Axis, Sum, Product, Quotient, Remainder,
-// Minimum, Maximum or Lookup. Build sums and the rest with Plus, Times, FloorDiv, Mod,
-// AtMost, AtLeast and At, which fold constants.
+// IndexExpr is an integer that depends on program ids, loop variables and scalar tables alone: a
+// Const, *Axis, Sum, Product, Quotient, Remainder, Minimum, Maximum or Lookup. Build sums and the
+// rest with Plus, Times, FloorDiv, Mod, AtMost, AtLeast and At, which fold constants.
 type IndexExpr interface {
 	fmt.Stringer
 	isIndex()

@@ -8,10 +8,9 @@ import (
 // PartialTiles says where padding may be: for each dimension of an expression,
 // which arrays may end inside it.
 //
-// It is part of what a program means, not an optimization: a Dot counts as zero,
-// in both operands, the contraction coordinates at which either is padding; a
-// store to an output drops what lies outside its array; all else computes on
-// padding as on any other element. So a backend
+// It is part of what a program means, not an optimization: a Dot counts as zero, in both
+// operands, the contraction coordinates at which either is padding; a store to an output drops
+// what lies outside its array; all else computes on padding as on any other element. So a backend
 //
 //  1. may load anything for padding, where no Dot contracts over it;
 //  2. asks Contraction(dot) while it compiles: without an edge there is nothing
@@ -209,8 +208,7 @@ func (a *partialAnalysis) body(body []*Stmt) {
 	}
 }
 
-// kept returns the edges of what s stores, less those that the end of an output
-// array drops.
+// kept returns the edges of what s stores, less those that the end of an output array drops.
 func (a *partialAnalysis) kept(s *Stmt) edgeSets {
 	a.stmt = s
 	a.visits++

@@ -1,6 +1,10 @@
 package tile
 
-import "slices"
+import (
+	"slices"
+
+	"matladder/internal/each"
+)
 
 // visit returns the edges of e as it is evaluated at this point of the body, and
 // notes them for it and everything inside it.
@@ -8,10 +12,7 @@ func (a *partialAnalysis) visit(e *Expr) edgeSets {
 	if n := a.info.exprs[e]; n != nil && n.visit == a.visits {
 		return n.last
 	}
-	args := make([]edgeSets, len(e.Args))
-	for i, arg := range e.Args {
-		args[i] = a.visit(arg)
-	}
+	args := each.Of(e.Args, a.visit)
 	var s edgeSets
 	switch e.Op {
 	case OpLoad:
@@ -63,8 +64,7 @@ func selectEdges(e *Expr, args []edgeSets) edgeSets {
 	return then.join(other).union(args[0])
 }
 
-// exclusions are the edges whose padding is nowhere in the coordinates at which
-// cond is as said.
+// exclusions are the edges whose padding is nowhere in the coordinates at which cond is as said.
 func exclusions(cond *Expr, is bool) edgeSets {
 	switch cond.Op {
 	case OpInBounds:
@@ -141,9 +141,8 @@ func sliceEdges(e *Expr, src edgeSets) edgeSets {
 	return src.with(len(e.Shape), e.Dim, moved)
 }
 
-// concatEdges moves the edges of each part to its place. Along the other
-// dimensions an edge holds for all of the result only if every part has it, or one
-// that ends there too.
+// concatEdges moves the edges of each part to its place. Along the other dimensions an edge holds
+// for all of the result only if every part has it, or one that ends there too.
 func concatEdges(e *Expr, args []edgeSets) edgeSets {
 	rank := len(e.Shape)
 	out := make(edgeSets, rank)

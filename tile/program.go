@@ -3,6 +3,8 @@ package tile
 import (
 	"fmt"
 	"slices"
+
+	"matladder/internal/each"
 )
 
 // StmtKind is what a statement does.
@@ -83,13 +85,7 @@ func (p *Program) Predicated() *Program {
 
 // RefsOf returns the refs of one kind, in order.
 func (p *Program) RefsOf(kind RefKind) []*Ref {
-	var rs []*Ref
-	for _, r := range p.Refs {
-		if r.Kind == kind {
-			rs = append(rs, r)
-		}
-	}
-	return rs
+	return each.That(p.Refs, func(r *Ref) bool { return r.Kind == kind })
 }
 
 // Walk calls f on every statement, outer ones first.
@@ -131,9 +127,8 @@ func (b Bindings) Largest() *Ref {
 	return largest
 }
 
-// Bind returns the arrays of programs that run in order. It is an error if two
-// programs disagree about the dtype or shape of an array of one name, or write
-// the same one.
+// Bind returns the arrays of programs that run in order. It is an error if two programs disagree
+// about the dtype or shape of an array of one name, or write the same one.
 func Bind(programs []*Program) (Bindings, error) {
 	var b Bindings
 	made := map[string]*Ref{}

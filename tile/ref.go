@@ -67,8 +67,7 @@ type Ref struct {
 	Pos     Pos
 }
 
-// Shape returns the shape the body sees: the block without its squeezed
-// dimensions.
+// Shape returns the shape the body sees: the block without its squeezed dimensions.
 func (r *Ref) Shape() []int { return unsqueezed(r.Block) }
 
 func unsqueezed(block []int) []int {
@@ -95,8 +94,7 @@ func (r *Ref) ArrayDim(dim int) int {
 	return -1
 }
 
-// BlockSize returns the block's extent along dimension i of the array: 1 where
-// it is squeezed.
+// BlockSize returns the block's extent along dimension i of the array: 1 where it is squeezed.
 func (r *Ref) BlockSize(i int) int {
 	if r.Block[i] == Squeezed {
 		return 1
@@ -141,8 +139,7 @@ func (r *Ref) Blocks() []int {
 	return n
 }
 
-// Partial reports whether the last block along dimension dim of Shape
-// reaches past the array.
+// Partial reports whether the last block along dimension dim of Shape reaches past the array.
 func (r *Ref) Partial(dim int) bool {
 	if r.Kind != In && r.Kind != Out {
 		return false

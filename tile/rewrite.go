@@ -8,9 +8,7 @@ type Rewriter struct {
 
 // Rewriting returns the rewriter that has put say, of each node and a copy of it whose
 // arguments are rewritten, what takes its place.
-func Rewriting(put func(from, c *Expr) *Expr) Rewriter {
-	return Rewriter{put, map[*Expr]*Expr{}}
-}
+func Rewriting(put func(from, c *Expr) *Expr) Rewriter { return Rewriter{put, map[*Expr]*Expr{}} }
 
 // Expr is e rewritten; nil if e is.
 func (r Rewriter) Expr(e *Expr) *Expr {

@@ -14,12 +14,11 @@ import (
 // anything: index maps of plain axes and constants in constant time, others by
 // counting through the axes they use, up to a bound past which it refuses.
 //
-// What depends on a scalar table cannot be decided here. An output whose index
-// map looks one up is not checked for visits, coverage and first fills; a When
-// whose condition looks one up counts as run, an axis with a bound as run to its
-// end, and a store of rows that a table chooses as one of all. Package interp
-// checks all of it. It also tells which elements no store of some rows reaches:
-// here a block of an output counts as written if a part of it is.
+// What depends on a scalar table cannot be decided here. An output whose index map looks one up
+// is not checked for visits, coverage and first fills; a When whose condition looks one up counts
+// as run, an axis with a bound as run to its end, and a store of rows that a table chooses as one
+// of all. Package interp checks all of it. It also tells which elements no store of some rows
+// reaches: here a block of an output counts as written if a part of it is.
 //
 // Of copies it follows every one, on all devices of a mesh in two orders, by vector
 // clocks: each is waited for once, before anything touches what it reads or writes, and
@@ -40,7 +39,7 @@ func (p *Program) Verify() error {
 // stages are the rules, each in a function of its own. Those of a stage rely on
 // what all earlier stages have accepted.
 var stages = [][]func(*verifier){
-	{ // verify_grid.go, verify_ref.go, verify_overlap.go: the parts on their own
+	{ // verify_ref.go: the parts on their own
 		gridAxes,
 		gridSize,
 		refNames,

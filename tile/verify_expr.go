@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"matladder/internal/each"
 )
 
 // valueSite is an expression inside the value of a statement.
@@ -100,10 +102,7 @@ func (p *Program) malformed(e *Expr, loops []*Axis) string {
 		}
 		again = Slice(x, e.Dim, e.Index, e.Shape[e.Dim])
 	case OpConcat:
-		parts := make([]Value, len(e.Args))
-		for i, a := range e.Args {
-			parts[i] = a
-		}
+		parts := each.Of(e.Args, func(a *Expr) Value { return a })
 		again = Concat(e.Dim, parts...)
 	}
 	return differs(e, again)

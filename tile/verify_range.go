@@ -3,6 +3,8 @@ package tile
 import (
 	"slices"
 	"strings"
+
+	"matladder/internal/each"
 )
 
 // blockIndices: index maps stay inside their arrays for every program.
@@ -91,20 +93,14 @@ func (v *verifier) lookupsIn(c Cond, at site) {
 	}
 }
 
-// leaves returns how x leaves 0 … hi at a statement, or "". Where the interval
-// of x is too coarse to tell, it counts through the axes and the conditions
-// around the statement.
+// leaves returns how x leaves 0 … hi at a statement, or "". Where the interval of x is too coarse
+// to tell, it counts through the axes and the conditions around the statement.
 func (v *verifier) leaves(x IndexExpr, hi int, at site) string {
 	b := bounds(x, everyID)
 	if !b.known || b.lo >= 0 && b.hi <= hi {
 		return ""
 	}
-	var conds []Cond
-	for _, c := range at.conds {
-		if TableFree(Compared(c)...) {
-			conds = append(conds, c)
-		}
-	}
+	conds := each.That(at.conds, func(c Cond) bool { return TableFree(Compared(c)...) })
 	axes := slices.Concat(v.program.Mesh, v.program.Grid, at.loops)
 	axes = axesIn(axes, append(Compared(conds...), x)...)
 	if _, ok := combinations(axes, wholeAxis); !ok {
@@ -125,10 +121,4 @@ func (v *verifier) leaves(x IndexExpr, hi int, at site) string {
 }
 
 // indexString prints an index map without its brackets.
-func indexString(index []IndexExpr) string {
-	parts := make([]string, len(index))
-	for i, x := range index {
-		parts[i] = bare(x)
-	}
-	return strings.Join(parts, ", ")
-}
+func indexString(index []IndexExpr) string { return strings.Join(each.Of(index, bare), ", ") }

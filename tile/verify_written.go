@@ -1,16 +1,15 @@
 package tile
 
-import "slices"
+import (
+	"slices"
+
+	"matladder/internal/each"
+)
 
 // outputWritten: while a block of an output is in sight, some program writes it.
 func outputWritten(v *verifier) {
 	for _, r := range v.program.RefsOf(Out) {
-		var writes []site
-		for _, s := range v.sites {
-			if s.Ref == r {
-				writes = append(writes, s)
-			}
-		}
+		writes := each.That(v.sites, func(s site) bool { return s.Ref == r })
 		switch {
 		case r.Main && v.copiedTo(r): // package interp checks what of it
 		case len(writes) == 0:
@@ -57,9 +56,7 @@ func (v *verifier) countedWrites(r *Ref, writes []site) {
 	for _, s := range writes {
 		tests = append(tests, Compared(s.conds...)...)
 		for _, a := range s.loops {
-			if !slices.Contains(all, a) {
-				all = append(all, a)
-			}
+			all = each.With(all, a)
 		}
 	}
 	// With a plain map, blocks differ only as the axes do that the tests use.

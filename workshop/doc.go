@@ -1,6 +1,5 @@
-// Package workshop is ninety minutes with matladder: eight lessons as pages
-// (lesson0.md to lesson11.md), each with an exercise, and the checks of the
-// exercises.
+// Package workshop is ninety minutes with matladder: eight lessons as pages (lesson0.md to
+// lesson11.md), each with an exercise, and the checks of the exercises.
 //
 //  1. An exercise is a package of its own, exercises/ex0 to ex11: a tile program
 //     or a formula with a blank, marked YOUR TURN. It compiles as it is. Learners

@@ -86,8 +86,7 @@ func look(ctx context.Context, check checker) (r *Report, err error) {
 
 var learnersFile = regexp.MustCompile(`workshop/(exercises|blanks|solutions)/[^/]+/[^/]+$`)
 
-// learnersLine says which line of an exercise the panic that is being recovered
-// came from.
+// learnersLine says which line of an exercise the panic that is being recovered came from.
 func learnersLine() string {
 	pcs := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])

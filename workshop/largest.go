@@ -32,11 +32,10 @@ type largest struct {
 	float32, bfloat16 func() tile.Blocks
 }
 
-// room is what blocks and scratch may take of the 16 MiB that a TPU kernel gets
-// unless it asks for more. The rest is the compiler's, which spills registers into
-// the same memory: how many no count of blocks tells. libtpu 0.0.51 adds up to a
-// quarter of what v4 and v5 take, 2.4 MiB to the 16.0 of 1024x1024x1024 in
-// bfloat16, and then refuses.
+// room is what blocks and scratch may take of the 16 MiB that a TPU kernel gets unless it asks
+// for more. The rest is the compiler's, which spills registers into the same memory: how many no
+// count of blocks tells. libtpu 0.0.51 adds up to a quarter of what v4 and v5 take, 2.4 MiB to
+// the 16.0 of 1024x1024x1024 in bfloat16, and then refuses.
 const room = 12 << 20
 
 func (l largest) check(_ context.Context, r *Report) error {

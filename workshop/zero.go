@@ -81,8 +81,7 @@ const tryIt = "Make that mistake in Build, check, and read the first line: did t
 func nowhere(k *tile.Axis) tile.Cond   { return tile.Test(k, tile.LT, tile.Const(0)) }
 func everyStep(k *tile.Axis) tile.Cond { return tile.Test(k, tile.GE, tile.Const(0)) }
 
-// zeroing says which check finds v3 with its output zeroed where a condition
-// holds.
+// zeroing says which check finds v3 with its output zeroed where a condition holds.
 func zeroing(ctx context.Context, p problem.Matmul, s tile.Blocks, zeroAt func(*tile.Axis) tile.Cond) catcher {
 	t := tile.New("zeroing")
 	i := t.Axis("i", tile.Ceil(p.M, s.M), tile.Parallel)

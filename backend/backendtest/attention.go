@@ -138,8 +138,7 @@ func rowsStored() ([]*tile.Program, error) {
 	return t.Programs()
 }
 
-// rowsByGroup visits blocks of rows, one of them twice, and stores the rows that a
-// table says.
+// rowsByGroup visits blocks of rows, one of them twice, and stores the rows that a table says.
 func rowsByGroup() ([]*tile.Program, error) {
 	const m, k, n, groups = 24, 8, 16, 2
 	t := tile.New("rows_by_group")

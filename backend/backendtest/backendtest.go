@@ -1,6 +1,5 @@
-// Package backendtest is the suite that accepts a backend: one call of Run
-// compares it with tile/interp and tries what the interfaces of package backend
-// promise.
+// Package backendtest is the suite that accepts a backend: one call of Run compares it with
+// tile/interp and tries what the interfaces of package backend promise.
 //
 //  1. Kernels: every rung, dtype, ragged shape and block shape. Integers and
 //     floats that are small integers must come out exactly; random floats
@@ -101,8 +100,7 @@ type suite struct {
 // runs reports whether case n is one of one in oneIn.
 func (o Options) runs(n, oneIn int) bool { return oneIn <= 1 || (n+o.From)%oneIn == 0 }
 
-// compile compiles programs that the backend must take, and closes the result
-// with the test.
+// compile compiles programs that the backend must take, and closes the result with the test.
 func (s suite) compile(t *testing.T, programs []*tile.Program, params backend.Params) backend.Seeded {
 	t.Helper()
 	e, err := s.tryCompile(t.Context(), programs, params)

@@ -13,10 +13,9 @@ import (
 // shape is m, k, n.
 type shape struct{ m, k, n int }
 
-// The shapes differ in every size, among them 1, primes, powers of two and
-// sizes beyond the blocks; the last ones are deep enough that a backend cuts k,
-// or tall enough that it cuts m; then come few rows, for which it may have other
-// ways.
+// The shapes differ in every size, among them 1, primes, powers of two and sizes beyond the
+// blocks; the last ones are deep enough that a backend cuts k, or tall enough that it cuts m;
+// then come few rows, for which it may have other ways.
 var shapes = []shape{
 	{1, 1, 1}, {1, 5, 3}, {7, 1, 2}, {3, 2, 1}, {13, 17, 11}, {32, 64, 16}, {67, 129, 83}, {131, 31, 257},
 	{2, 2309, 37}, {307, 19, 6},
@@ -31,8 +30,7 @@ var blockShapes = []tile.Blocks{
 	{M: 128, K: 128, N: 128}, {M: 16, K: 32, N: 64}, {M: 19, K: 37, N: 23}, {M: 5, K: 3, N: 2},
 }
 
-// problems lists what the rungs are asked: each dtype plain, and int8 with
-// scales.
+// problems lists what the rungs are asked: each dtype plain, and int8 with scales.
 func problems(s shape) []problem.Matmul {
 	var ps []problem.Matmul
 	for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8} {

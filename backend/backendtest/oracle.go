@@ -13,8 +13,7 @@ import (
 	"matladder/tile/interp"
 )
 
-// memory remembers what does not depend on the backend: inputs, and what interp
-// said of them.
+// memory remembers what does not depend on the backend: inputs, and what interp said of them.
 type memory struct {
 	sync.Mutex
 	tensors map[string][]tile.Tensor

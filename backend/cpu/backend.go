@@ -38,9 +38,8 @@ type Options struct {
 	ISA        string // generic, avx2, avx512, amx or neon; "" for what MATLADDER_CPU says, or else the best
 	CacheBytes int64  // limit of packed blocks shared by workers; 0 for DefaultCacheBytes, negative for none
 
-	// ProgramOrder runs the grid on one worker, in the order of the program.
-	// With a negative CacheBytes, BlocksLoaded is then what a machine does that
-	// keeps one block of each input.
+	// ProgramOrder runs the grid on one worker, in the order of the program. With a negative
+	// CacheBytes, BlocksLoaded is then what a machine does that keeps one block of each input.
 	ProgramOrder bool
 
 	// Pin binds each worker to a processor of its own while launches run (Linux).

@@ -16,11 +16,10 @@ import (
 	"matladder/tile"
 )
 
-// Device describes this machine with the default number of workers and
-// instruction set. Peaks, bandwidth and what block shapes are ranked by are measured on
-// the first call, which then takes some seconds, unless a file in the user's cache
-// directory (ProbeFile) has them already, of a time when the machine was not slower than
-// it is now; Options.NoProbe leaves them unknown.
+// Device describes this machine with the default number of workers and instruction set. Peaks,
+// bandwidth and what block shapes are ranked by are measured on the first call, which then takes
+// some seconds, unless a file in the user's cache directory (ProbeFile) has them already, of a
+// time when the machine was not slower than it is now; Options.NoProbe leaves them unknown.
 func (b *Backend) Device() machine.Device {
 	b.probing.Lock()
 	defer b.probing.Unlock()
@@ -159,8 +158,7 @@ func (b *Backend) measureAll(ctx context.Context) measurements {
 	return m
 }
 
-// How often the probes are run, and how long apart: a burst of other work lasts a second
-// or so.
+// How often the probes are run, and how long apart: a burst of other work lasts a second or so.
 const (
 	probePasses = 3
 	probePause  = 400 * time.Millisecond

@@ -35,27 +35,24 @@
 // could be read in other ways, what those were estimated to cost:
 // go run ./cmd/inspect v4 --as plan. Nothing changes it afterwards.
 //
-// internal/exec runs it. A launch deals tasks to a pool of workers, which steal from each
-// other. For each program a worker finds its blocks, packs those that changed, and multiplies
-// and computes what the steps say. Inside a call, internal/gemm divides m, n and k for the
-// caches (m_c, n_c, k_c) around the register tile of the micro-kernel. Packing is part of
-// every launch: nothing is kept from one to the next, but for what CompileCall was told is
-// packed beforehand.
+// internal/exec runs it. A launch deals tasks to a pool of workers, which steal from each other.
+// For each program a worker finds its blocks, packs those that changed, and multiplies and
+// computes what the steps say. Inside a call, internal/gemm divides m, n and k for the caches
+// (m_c, n_c, k_c) around the register tile of the micro-kernel. Packing is part of every launch:
+// nothing is kept from one to the next, but for what CompileCall was told is packed beforehand.
 //
 // Copies that a program starts itself are carried out where they are started. A program over
 // a mesh of devices runs by RunMesh, a worker for each.
 //
-// The same passes compile every kernel; none is recognized. What no pass understands is
-// refused with backend.ErrUnsupported, naming the operation, the array and the line of the
-// kernel.
+// The same passes compile every kernel; none is recognized. What no pass understands is refused
+// with backend.ErrUnsupported, naming the operation, the array and the line of the kernel.
 //
 // # Where things are
 //
 //	backend.go                  Options, Open, Compile
 //	device.go, cores.go         what this machine can do: peaks, bandwidth, rates of a core
 //	measurements.go             the file that keeps them
-//	choices.go                  --param: decisions that are asked for
-//	adjustments.go              decisions that cmd/tune may try
+//	choices.go                  decisions that --param asks for, and that cmd/tune may try
 //	roles.go                    calls, cold caches, meshes, and the micro-kernels that a plan calls
 //	internal/plan               the plan (plan.go, step.go, operand.go), and how it prints itself
 //	internal/passes             a file a pass; passes.go lists them; band.go: what masks hide

@@ -101,8 +101,7 @@ func (e Entry) checkParams(params map[string]string) error {
 	return nil
 }
 
-// WriteParams writes the parameters of a backend as a table: name, values, meaning,
-// default.
+// WriteParams writes the parameters of a backend as a table: name, values, meaning, default.
 func (e Entry) WriteParams(w io.Writer) error {
 	if len(e.Params) == 0 {
 		_, err := fmt.Fprintf(w, "backend %s has no parameters\n", e.Name)

@@ -21,6 +21,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/internal/stage"
 	"matladder/check"
+	"matladder/internal/each"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -176,10 +177,7 @@ func (e *Executable) outputs(ctx context.Context, results []problem.Operand, loo
 	if x, ok := e.Executable.(backend.InPlace); ok {
 		return x.Outputs(ctx, look)
 	}
-	out := make([]tile.Tensor, len(results))
-	for i, a := range results {
-		out[i] = tile.NewTensor(a.Dtype, a.Shape...)
-	}
+	out := each.Of(results, func(a problem.Operand) tile.Tensor { return tile.NewTensor(a.Dtype, a.Shape...) })
 	if err := e.Executable.Results(out...); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"html"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"time"
 )
@@ -58,12 +59,7 @@ func SVG(w io.Writer, list ...*Timeline) error {
 }
 
 func drawn(list []*Timeline, k Kind) bool {
-	for _, t := range list {
-		if t.Count(k) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(t *Timeline) bool { return t.Count(k) > 0 })
 }
 
 // draw draws one timeline below y and returns where it ends.

@@ -7,6 +7,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"matladder/internal/each"
 )
 
 // Timeline is the spans of one launch.
@@ -52,11 +54,7 @@ type Arg struct {
 
 // End is when the last span ends.
 func (t *Timeline) End() time.Duration {
-	var end time.Duration
-	for _, s := range t.Spans {
-		end = max(end, s.End)
-	}
-	return end
+	return each.Most(t.Spans, func(s Span) time.Duration { return s.End })
 }
 
 // Sort puts spans in order.

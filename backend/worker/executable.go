@@ -141,8 +141,7 @@ func (e *executable) here(context.Context) error {
 	return nil
 }
 
-// Close frees the executable in the worker, if both are still there. Closing
-// twice is no error.
+// Close frees the executable in the worker, if both are still there. Closing twice is no error.
 func (e *executable) Close() error {
 	if e.closed || !e.process.Alive() {
 		e.closed = true

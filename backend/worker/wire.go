@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"matladder/backend"
+	"matladder/internal/each"
 	"matladder/machine"
 	"matladder/tile"
 )
@@ -54,24 +55,15 @@ type array struct {
 }
 
 func describe(ts []tile.Tensor) []array {
-	as := make([]array, len(ts))
-	for i, t := range ts {
-		as[i] = array{t.Dtype, t.Shape, len(t.Data)}
-	}
-	return as
+	return each.Of(ts, func(t tile.Tensor) array { return array{t.Dtype, t.Shape, len(t.Data)} })
 }
 
 // tensors are those that describe described, without their data.
 func tensors(as []array) []tile.Tensor {
-	ts := make([]tile.Tensor, len(as))
-	for i, a := range as {
-		ts[i] = tile.Tensor{Dtype: a.Dtype, Shape: a.Shape}
-	}
-	return ts
+	return each.Of(as, func(a array) tile.Tensor { return tile.Tensor{Dtype: a.Dtype, Shape: a.Shape} })
 }
 
-// reply is the worker's answer. The arrays that opResults asked for come with it, if Err
-// is nil.
+// reply is the worker's answer. The arrays that opResults asked for come with it, if Err is nil.
 type reply struct {
 	Err    *failure
 	ID     int

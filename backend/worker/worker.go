@@ -12,6 +12,7 @@ import (
 	"matladder/backend"
 	"matladder/internal/child"
 	"matladder/internal/deadline"
+	"matladder/internal/each"
 	"matladder/machine"
 	"matladder/tile"
 )
@@ -142,8 +143,7 @@ func (b *Backend) limited(ctx context.Context, o op) (context.Context, context.C
 		fmt.Errorf("%s took longer than %s: %w", o, b.options.CallTimeout, context.DeadlineExceeded))
 }
 
-// Close closes the backend in the worker and ends the worker. Closing twice is
-// no error.
+// Close closes the backend in the worker and ends the worker. Closing twice is no error.
 func (b *Backend) Close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -190,9 +190,5 @@ func (p process) call(ctx context.Context, c call, in, into []tile.Tensor) (repl
 }
 
 func bytesOf(ts []tile.Tensor) [][]byte {
-	var arrays [][]byte
-	for _, t := range ts {
-		arrays = append(arrays, t.Data)
-	}
-	return arrays
+	return each.Of(ts, func(t tile.Tensor) []byte { return t.Data })
 }

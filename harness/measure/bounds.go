@@ -24,8 +24,7 @@ type Bounds struct {
 // On is a device with what probes have found meanwhile.
 func (b *Bounds) On(d machine.Device) machine.Device { return d.Remeasured(b.probed) }
 
-// mostProbes bounds how often figures are measured: what is beaten even then is beaten
-// again.
+// mostProbes bounds how often figures are measured: what is beaten even then is beaten again.
 const mostProbes = 3
 
 // Impossible is why a launch of p cannot have taken seconds on d, "" if it can.

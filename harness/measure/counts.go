@@ -37,10 +37,9 @@ func (c *Counts) Expect(each time.Duration) {
 	}
 }
 
-// Halved are the counts of repetitions that are half as long so many times over, but no
-// shorter than a launch, and of loops as long as they were. As many launches go ahead
-// untimed: a thread needs as long to wake up, and to come to a core of its own, whatever is
-// timed then.
+// Halved are the counts of repetitions that are half as long so many times over, but no shorter
+// than a launch, and of loops as long as they were. As many launches go ahead untimed: a thread
+// needs as long to wake up, and to come to a core of its own, whatever is timed then.
 func (c Counts) Halved(times int) Counts {
 	if c.Longer == 0 && c.Launches > 0 {
 		c.Launches = max(1, c.Launches>>times)

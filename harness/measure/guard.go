@@ -43,9 +43,8 @@ func (l Limits) within(ctx context.Context) (deadline.Context, context.CancelFun
 	return deadline.WithTimeout(ctx, l.Timeout)
 }
 
-// Call calls f, which what names in errors, within the time limit; what runs past it is
-// an error that wraps context.DeadlineExceeded. paused is how long this process stood
-// still meanwhile.
+// Call calls f, which what names in errors, within the time limit; what runs past it is an error
+// that wraps context.DeadlineExceeded. paused is how long this process stood still meanwhile.
 func (l Limits) Call(ctx context.Context, what string, f func(context.Context) error) (paused time.Duration, err error) {
 	limited, cancel := l.within(ctx)
 	defer cancel()

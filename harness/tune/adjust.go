@@ -22,9 +22,8 @@ const (
 	adjustRounds   = 3    // of a sitting
 	farBehind      = 0.03 // an adjustment that is slower by more in every round is out of the race
 
-	// leastConfirming is in rounds. It takes more than for block shapes to contradict a
-	// rule of the backend: six rounds did so by 3 % at the time of a neighbour's noise,
-	// and never again.
+	// leastConfirming is in rounds. It takes more than for block shapes to contradict a rule of
+	// the backend: six rounds did so by 3 % at the time of a neighbour's noise, and never again.
 	leastConfirming = 2 * interval.Enough
 )
 
@@ -142,8 +141,7 @@ func (s *adjusting) farther(ctx context.Context, r *trial) []*trial {
 	})
 }
 
-// unseen are the adjustments of a trial that were not looked at yet, of those that are
-// wanted.
+// unseen are the adjustments of a trial that were not looked at yet, of those that are wanted.
 func (s *adjusting) unseen(ctx context.Context, r *trial, wanted func(extra map[string]string) bool) []*trial {
 	list, err := s.backend.Adjustments(ctx, r.Programs, r.params)
 	if err != nil {

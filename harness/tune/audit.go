@@ -37,8 +37,7 @@ type Paired struct {
 	Rounds            int // 0 if both are the same shape: the ratio is 1
 }
 
-// Slower reports whether the first shape is slower than the second beyond the
-// interval.
+// Slower reports whether the first shape is slower than the second beyond the interval.
 func (p Paired) Slower() bool { return p.High < 1 }
 
 // Audit is what an audit of one job found.
@@ -58,10 +57,9 @@ type Audit struct {
 // each, so that no block shape has the luck of one place in memory.
 const comparisons = 3
 
-// Audit runs the tuner on a job, then the exhaustive search, and races the block
-// shapes that they chose, the kernel's own best and its first against each other in
-// rounds of fresh samples. Backends that predict are refused: their tuner compares all that it
-// compiles.
+// Audit runs the tuner on a job, then the exhaustive search, and races the block shapes that they
+// chose, the kernel's own best and its first against each other in rounds of fresh samples.
+// Backends that predict are refused: their tuner compares all that it compiles.
 func (a *Auditor) Audit(ctx context.Context, j Job) (Audit, error) {
 	t := &a.Tuner
 	if _, ok := t.Backend.(backend.Predictor); ok {

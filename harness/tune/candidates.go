@@ -2,11 +2,14 @@ package tune
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
+	"matladder/backend"
 	"matladder/kernels"
 	"matladder/machine"
 	"matladder/model"
@@ -196,9 +199,8 @@ func (s Space) candidate(k kernels.Kernel, variant string, p problem.Problem, b 
 // the packing of blocks on a CPU.
 const stepSeconds = 2e-6
 
-// seconds is the time that counts suggest: compute at the peak, shared out over
-// the workers in whole programs, and transfers, the longer of the two, and an
-// overhead for each step.
+// seconds is the time that counts suggest: compute at the peak, shared out over the workers in
+// whole programs, and transfers, the longer of the two, and an overhead for each step.
 func (s Space) seconds(c model.Counts, programs []*tile.Program, p problem.Problem) float64 {
 	var compute, transfer float64
 	if peak := s.Device.PeakAt(p.Asked().A.String(), p.Asked().Precision.String()); peak.Known() {
@@ -229,4 +231,29 @@ func imbalance(programs []*tile.Program, workers int) float64 {
 		worst = max(worst, math.Ceil(runs/w)*w/runs)
 	}
 	return worst
+}
+
+// Dropped is a candidate that was out of the race though it compiled: it crashed, hung,
+// failed, computed something wrong, or was faster than the device can be.
+type Dropped struct {
+	What string // its blocks and parameters
+	Err  error
+}
+
+func (d Dropped) String() string { return fmt.Sprintf("%s: %v", d.What, d.Err) }
+
+// drop notes that a trial is out of the race. What a backend cannot run at all is no news.
+func (t *Tuner) drop(r *trial, err error) {
+	if !errors.Is(err, backend.ErrUnsupported) && !errors.As(err, new(*backend.TooBigError)) {
+		t.Dropped = append(t.Dropped, Dropped{strings.TrimSpace(r.look()), err})
+	}
+}
+
+// possible is an error if a launch of p cannot have taken seconds.
+func (t *Tuner) possible(ctx context.Context, p problem.Problem, seconds float64) error {
+	t.bounds.Prober = t.Prober
+	if reason := t.bounds.Impossible(ctx, t.Space.Device, p, seconds); reason != "" {
+		return errors.New("impossible: " + reason)
+	}
+	return nil
 }

@@ -17,11 +17,10 @@ const (
 	mostRivals     = 3
 )
 
-// confirm races the winner of a race against what is taken without it, the best of
-// the candidates that are given, in paired rounds of fresh samples: those of the race
-// are the ones that the winner was chosen for. Where these do not show that it is
-// faster, the best that is given is kept. It returns which of them stays, with the
-// evidence of the race and of this.
+// confirm races the winner of a race against what is taken without it, the best of the candidates
+// that are given, in paired rounds of fresh samples: those of the race are the ones that the
+// winner was chosen for. Where these do not show that it is faster, the best that is given is
+// kept. It returns which of them stays, with the evidence of the race and of this.
 func (t *Tuner) confirm(ctx context.Context, j Job, order []*trial, launched int, a *allowance, p *patience) (*trial, tuned.Evidence, error) {
 	winner := order[0]
 	c := contest{winner: fresh(winner), given: winner.given()}
@@ -83,8 +82,7 @@ type contest struct {
 	open   []*trial // of these: the winner is not clearly faster yet
 }
 
-// judge drops the rivals that are surely slower, and reports whether one is surely
-// not.
+// judge drops the rivals that are surely slower, and reports whether one is surely not.
 func (c *contest) judge() (over bool) {
 	c.open = slices.DeleteFunc(c.open, func(r *trial) bool {
 		ratio := interval.OfRatios(r.times, c.winner.times)

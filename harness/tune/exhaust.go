@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"matladder/internal/each"
 	"matladder/stats/interval"
 )
 
@@ -32,11 +33,10 @@ type standing struct {
 	over interval.Interval
 }
 
-// exhaust times every candidate of the space. They race in heats, each together with
-// the same reference, so that heats compare; none leaves before it has all samples.
-// Those whose interval reaches below the upper end of the fastest's then race on in
-// one field of fresh samples, which one leaves only when its interval is clear of the
-// leader. The winner's output is verified.
+// exhaust times every candidate of the space. They race in heats, each together with the same
+// reference, so that heats compare; none leaves before it has all samples. Those whose interval
+// reaches below the upper end of the fastest's then race on in one field of fresh samples, which
+// one leaves only when its interval is clear of the leader. The winner's output is verified.
 func (a *Auditor) exhaust(ctx context.Context, j Job) (x exhausted, err error) {
 	t := &a.Tuner
 	space := t.Space
@@ -53,12 +53,7 @@ func (a *Auditor) exhaust(ctx context.Context, j Job) (x exhausted, err error) {
 	begin := t.clock()
 	x.samples = math.MaxInt
 	all := []standing{{reference, interval.Interval{Center: 1, Lo: 1, Hi: 1}}}
-	var rest []Candidate
-	for _, c := range x.list {
-		if c.Blocks != reference.Blocks {
-			rest = append(rest, c)
-		}
-	}
+	rest := each.That(x.list, func(c Candidate) bool { return c.Blocks != reference.Blocks })
 	size := min(heat, t.atOnce(j)-1)
 	heats := max(1, (len(rest)+size-1)/size)
 	for h := range heats {

@@ -10,6 +10,7 @@ import (
 
 	"matladder/backend"
 	"matladder/harness/tuned"
+	"matladder/internal/each"
 	"matladder/stats/interval"
 )
 
@@ -18,9 +19,8 @@ const (
 	clearly = 1.15 // a ratio that needs no more rounds to be believed
 )
 
-// stages of the race: after how many rounds how many of the field go on. After the
-// first, executables are rebuilt, so that no block shape has the luck of one place
-// in memory.
+// stages of the race: after how many rounds how many of the field go on. After the first,
+// executables are rebuilt, so that no block shape has the luck of one place in memory.
 var stages = []struct{ rounds, stay int }{{3, 5}, {6, 3}, {9, 2}, {12, 1}}
 
 // measure screens the candidates, races the best and confirms the winner.
@@ -56,9 +56,8 @@ func (t *Tuner) measure(ctx context.Context, j Job, list []Candidate, a *allowan
 	}
 }
 
-// race takes the field through interleaved rounds until the leader is clear of the
-// rest. It returns all that took part, the leader first and the others by their
-// time over the leader's.
+// race takes the field through interleaved rounds until the leader is clear of the rest. It
+// returns all that took part, the leader first and the others by their time over the leader's.
 func (t *Tuner) race(ctx context.Context, j Job, field []*trial, launched int, a *allowance, p *patience) ([]*trial, error) {
 	for _, r := range field {
 		r.times = nil // of an earlier race, whose winner was wrong
@@ -116,10 +115,7 @@ func staying(live []*trial, most int) []*trial {
 func foremost(live []*trial, most int) []*trial {
 	pace := make([]float64, 0, len(live[0].times)) // of each round: what slow seconds change
 	for n := range live[0].times {
-		logs := 0.0
-		for _, r := range live {
-			logs += math.Log(r.times[n])
-		}
+		logs := each.Sum(live, func(r *trial) float64 { return math.Log(r.times[n]) })
 		pace = append(pace, math.Exp(logs/float64(len(live))))
 	}
 	at := map[*trial]float64{}
@@ -139,9 +135,8 @@ func (r *trial) over(other *trial) float64 {
 	return interval.OfRatios(r.times, other.times).Center
 }
 
-// cut drops trials whose paired ratio to the leader is clearly above 1, and, while
-// there are too few samples to be sure, those that are far behind in each of them:
-// farther if they are given.
+// cut drops trials whose paired ratio to the leader is clearly above 1, and, while there are too
+// few samples to be sure, those that are far behind in each of them: farther if they are given.
 func cut(live []*trial) []*trial {
 	first := foremost(live, 1)[0]
 	return slices.DeleteFunc(live, func(r *trial) bool {
@@ -157,9 +152,8 @@ func cut(live []*trial) []*trial {
 	})
 }
 
-// settled reports whether more rounds would not change what matters: none of those
-// that are left can be faster than the leader by more than a difference that does
-// not matter.
+// settled reports whether more rounds would not change what matters: none of those that are left
+// can be faster than the leader by more than a difference that does not matter.
 func settled(live []*trial) bool {
 	first := foremost(live, 1)[0]
 	for _, r := range live {

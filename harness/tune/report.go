@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"matladder/harness/tuned"
+	"matladder/internal/each"
 	"matladder/problem"
 	"matladder/stats/interval"
 	"matladder/tile"
@@ -94,10 +95,7 @@ func dtype(d tile.Dtype) string {
 
 // conclusion is a line on the ratios of all audits.
 func conclusion(than string, audits []Audit, of func(Audit) Paired) string {
-	var logs float64
-	for _, a := range audits {
-		logs += math.Log(of(a).Center)
-	}
+	logs := each.Sum(audits, func(a Audit) float64 { return math.Log(of(a).Center) })
 	least := slices.MinFunc(audits, func(a, b Audit) int { return cmp.Compare(of(a).Center, of(b).Center) })
 	return fmt.Sprintf("- the tuner's blocks are %.3f × as fast as %s in the geometric mean of %d, least %.3f × at %s; ",
 		math.Exp(logs/float64(len(audits))), than, len(audits), of(least).Center, sizeOf(least.Row.Key)) + beyond("slower", Paired.Slower, audits, of)
@@ -106,10 +104,7 @@ func conclusion(than string, audits []Audit, of func(Audit) Paired) string {
 // ofFirst is a line on how good the first choices of kernels are.
 func ofFirst(audits []Audit) string {
 	of := func(a Audit) Paired { return a.OverFirst }
-	var ratios []float64
-	for _, a := range audits {
-		ratios = append(ratios, of(a).Center)
-	}
+	ratios := each.Of(audits, func(a Audit) float64 { return of(a).Center })
 	worst := slices.MaxFunc(audits, func(a, b Audit) int { return cmp.Compare(of(a).Center, of(b).Center) })
 	return fmt.Sprintf("- the kernel's first choice takes %.3f × as long as the best of the exhaustive search in the median of %d, %.3f × at most, at %s; ",
 		interval.Of(ratios).Center, len(audits), of(worst).Center, sizeOf(worst.Row.Key)) + beyond("longer", func(p Paired) bool { return p.Low > 1 }, audits, of)

@@ -22,10 +22,9 @@ const (
 	worthwhile = 1.3 // times the fastest: its neighbours are not worth a launch
 )
 
-// screening finds out which candidates are worth a race: those that are given, the
-// first by their counts, and then, step by step, the neighbours of the fastest. Each
-// is timed next to a reference, so that a slow moment of the machine is not held
-// against it.
+// screening finds out which candidates are worth a race: those that are given, the first by their
+// counts, and then, step by step, the neighbours of the fastest. Each is timed next to a
+// reference, so that a slow moment of the machine is not held against it.
 type screening struct {
 	t         *Tuner
 	j         Job
@@ -74,8 +73,7 @@ func (t *Tuner) screen(ctx context.Context, j Job, all []Candidate, a *allowance
 	return s.best(), launched, nil
 }
 
-// look times one candidate between two samples of the reference, if it was not and
-// there is time.
+// look times one candidate between two samples of the reference, if it was not and there is time.
 func (s *screening) look(ctx context.Context, c Candidate) error {
 	if s.looked[c.Blocks] {
 		return nil
@@ -131,9 +129,7 @@ func (s *screening) glance(ctx context.Context, r *trial) error {
 }
 
 // total is how many candidates are looked at if time allows.
-func (s *screening) total() int {
-	return min(len(s.all), countGiven(s.all)+s.t.Space.Most)
-}
+func (s *screening) total() int { return min(len(s.all), countGiven(s.all)+s.t.Space.Most) }
 
 // leastShare is about how long a search takes that is just worth its row, by the times
 // of the reference: all that are given and the least number of others are looked at, the

@@ -12,6 +12,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/seeded"
 	"matladder/harness/measure"
+	"matladder/internal/each"
 	"matladder/problem"
 )
 
@@ -51,13 +52,7 @@ func (t *Tuner) params(c Candidate) backend.Params {
 	return p
 }
 
-func (t *Tuner) field(list []Candidate) []*trial {
-	var field []*trial
-	for _, c := range list {
-		field = append(field, t.trial(c))
-	}
-	return field
-}
+func (t *Tuner) field(list []Candidate) []*trial { return each.Of(list, t.trial) }
 
 // open compiles and loads a trial and warms it up. The first time it also finds how
 // long a launch takes.
@@ -188,12 +183,11 @@ func (t *Tuner) atOnce(j Job) int {
 	return max(2, int(memory.Value/4/float64(j.Problem.Bytes())))
 }
 
-// interleave loads a field and takes it through rounds in which its trials take
-// turns in shuffled order, until after says that this is enough; after returns also
-// who goes on, and may be nil. While p lasts, rounds in which the machine was slow or
-// disturbed are repeated; it may be nil. A trial that cannot be launched, then or any
-// more, has failed and takes no further part; it is an error if none is left. All are
-// closed when it returns.
+// interleave loads a field and takes it through rounds in which its trials take turns in shuffled
+// order, until after says that this is enough; after returns also who goes on, and may be nil.
+// While p lasts, rounds in which the machine was slow or disturbed are repeated; it may be nil. A
+// trial that cannot be launched, then or any more, has failed and takes no further part; it is an
+// error if none is left. All are closed when it returns.
 func (t *Tuner) interleave(ctx context.Context, j Job, field []*trial, most int, seed uint64, p *patience, after func(round int, live []*trial) ([]*trial, bool)) error {
 	field = slices.Clone(field) // the caller may cut its own
 	m := t.machine
@@ -295,11 +289,7 @@ const (
 
 // slow reports whether the last round was in a slow moment.
 func slow(live []*trial) bool {
-	logs := 0.0
-	for _, r := range live {
-		logs += math.Log(r.times[len(r.times)-1] / r.fastest)
-	}
-	return math.Exp(logs/float64(len(live))) > slowBy
+	return math.Exp(each.Sum(live, func(r *trial) float64 { return math.Log(r.times[len(r.times)-1] / r.fastest) })/float64(len(live))) > slowBy
 }
 
 // wait takes breathers until a trial is about as fast as it was, or patience ends.

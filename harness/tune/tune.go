@@ -9,18 +9,17 @@
 //	                   adjustments, of which a step at a time is taken
 //	                ─► tuned.Row: the choice with its evidence
 //
-// The screening looks at the kernel's own proposals and at what a table answers as
-// things stand, at the shapes that the counts like best, and from the fastest of all
-// these on at their neighbours. A race ends when the leader's interval is clear of all
-// others, when none of those left can be faster by what matters, or when time is up.
-// What ended it and how many of the candidates were launched are part of the evidence;
-// a job whose time is not enough for a row that is worth keeping is left alone.
-// Its winner then meets the best of those that are taken where nothing is tuned, in
-// paired rounds of fresh samples, and replaces it only if these show it to be faster.
-// Samples are compared with those of the same round, and rounds in which the machine
-// is slow, or a control shows it to be disturbed, are repeated while patience lasts. What
-// crashes, hangs or fails, or is faster than the device can be, is out of the race
-// (package measure), and told (Dropped).
+// The screening looks at the kernel's own proposals and at what a table answers as things stand,
+// at the shapes that the counts like best, and from the fastest of all these on at their
+// neighbours. A race ends when the leader's interval is clear of all others, when none of those
+// left can be faster by what matters, or when time is up. What ended it and how many of the
+// candidates were launched are part of the evidence; a job whose time is not enough for a row
+// that is worth keeping is left alone. Its winner then meets the best of those that are taken
+// where nothing is tuned, in paired rounds of fresh samples, and replaces it only if these show
+// it to be faster. Samples are compared with those of the same round, and rounds in which the
+// machine is slow, or a control shows it to be disturbed, are repeated while patience lasts. What
+// crashes, hangs or fails, or is faster than the device can be, is out of the race (package
+// measure), and told (Dropped).
 //
 // The block shape that was found so then races against itself with each adjustment
 // that the backend names. The fastest is taken if paired rounds of fresh samples show
@@ -100,8 +99,7 @@ type Event struct {
 	Adjusting  bool // what races are adjustments of the block shape that was found
 }
 
-// ErrNone says that no candidate could be run: the message has the reason of the
-// last.
+// ErrNone says that no candidate could be run: the message has the reason of the last.
 var ErrNone = errors.New("no block shape could be run")
 
 // Tune returns the row of a job. A cancelled ctx ends it with an error and no row, and

@@ -12,9 +12,8 @@ import (
 	"matladder/tile"
 )
 
-// Source says how a look-up found its row, and with the ending unfinished that the
-// row's search was ended by the budget. Its text is the block_source of rows of
-// results.
+// Source says how a look-up found its row, and with the ending unfinished that the row's search
+// was ended by the budget. Its text is the block_source of rows of results.
 type Source string
 
 const unfinished = "_by_budget"
@@ -99,10 +98,9 @@ func (t *Table) nearest(k Key, skip int) (Row, Source, bool) {
 	return t.Rows[best], Sources[step], true
 }
 
-// blocksFor is the row's block shape for the problem k. Blocks that hold all rows
-// of their own problem hold all of a larger one's too, up to four times as many:
-// cut to the few rows of a small batch, a larger one would go through b once for
-// each of them.
+// blocksFor is the row's block shape for the problem k. Blocks that hold all rows of their own
+// problem hold all of a larger one's too, up to four times as many: cut to the few rows of a
+// small batch, a larger one would go through b once for each of them.
 func (r Row) blocksFor(k Key) tile.Blocks {
 	b, have, want := r.Blocks, r.Problem.Sides()[0].Size, k.Problem.Sides()[0].Size
 	if b.M >= have && want > have {
@@ -162,9 +160,8 @@ func volume(k Key) float64 {
 
 func required(k Key) []int { return k.Problem.Family().Required(k.Problem.Sizes()) }
 
-// Cost is what one step of the look-up costs where it stands in for an exact row:
-// the time of the block shape it answers with over that of the best, both without
-// parameters.
+// Cost is what one step of the look-up costs where it stands in for an exact row: the time of the
+// block shape it answers with over that of the best, both without parameters.
 type Cost struct {
 	Source  Source
 	Rows    int     // that the step answers for, if their own is taken out

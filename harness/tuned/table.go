@@ -6,10 +6,9 @@
 //
 //	configs/tuned/<machine>.yaml ─► Parse ─► Table ─► Lookup(key) ─► block shape, parameters and how they were found
 //
-// A key is what was asked (kernel, problem, dtypes); a look-up that finds no such
-// key falls back in steps that its result names, so that a row of results can say
-// that its blocks were tuned for something else. Cost tells what these steps cost
-// on the shapes that are known.
+// A key is what was asked (kernel, problem, dtypes); a look-up that finds no such key falls back
+// in steps that its result names, so that a row of results can say that its blocks were tuned for
+// something else. Cost tells what these steps cost on the shapes that are known.
 //
 // The package does not measure, chooses no candidates and keeps no second best
 // table: a machine has one. Published tables of others, of block sizes without
@@ -117,10 +116,9 @@ type Confirmation struct {
 	Rounds           int
 }
 
-// Adjustment is why a row has parameters, or none: what the backend's compiler decides
-// beyond block shapes was raced against other decisions. Seconds of a row with
-// parameters are with them; its Tried, RunnerUp and Confirmed compare block shapes
-// without.
+// Adjustment is why a row has parameters, or none: what the backend's compiler decides beyond
+// block shapes was raced against other decisions. Seconds of a row with parameters are with them;
+// its Tried, RunnerUp and Confirmed compare block shapes without.
 type Adjustment struct {
 	Tried           int     // other decisions that were timed
 	Gain, Low, High float64 // how many times as fast as the fastest block shape without: the median with its 95 % interval, of paired rounds; 0 if the row has no parameters
@@ -177,13 +175,12 @@ func (t *Table) Offer(r Row, knew bool) bool {
 	return true
 }
 
-// supersedes reports whether a row may take the place of an earlier one. If its search
-// was not ended by the budget it may, unless that of the earlier one was not either and
-// it did not know that. If it was, it may if that of the earlier one was too and launched
-// no more candidates. And it may if it is shown to be faster: its block shape was
-// confirmed and the earlier one's was slower than it, or its parameters were and the
-// earlier one's block shape was not faster. One with parameters is compared with no
-// other in that way, as block shapes are compared without.
+// supersedes reports whether a row may take the place of an earlier one. If its search was not
+// ended by the budget it may, unless that of the earlier one was not either and it did not know
+// that. If it was, it may if that of the earlier one was too and launched no more candidates. And
+// it may if it is shown to be faster: its block shape was confirmed and the earlier one's was
+// slower than it, or its parameters were and the earlier one's block shape was not faster. One
+// with parameters is compared with no other in that way, as block shapes are compared without.
 func (r Row) supersedes(old Row, knew bool) bool {
 	e, o := r.Evidence, old.Evidence
 	return e.Ended != ByBudget && (knew || o.Ended == ByBudget) ||

@@ -23,17 +23,15 @@ type Tuple struct {
 	Line           int         // where it stands; 0 for JSON
 }
 
-// tupleForm is one entry of a Python dict, with or without the names of its
-// tuples and fields:
+// tupleForm is one entry of a Python dict, with or without the names of its tuples and fields:
 //
 //	(6, 1024, 1280, 8192, 'int8', 'int8'): (1024, 256, 8192),
 //	TunedKey(6, 1024, 1280, 8192, "int8", "int8"): TunedValue(1024, 256, 8192, 1),
 var tupleForm = regexp.MustCompile(`(?:\w+)?\(\s*(\d+),\s*(\d+),\s*(\d+),\s*(\d+),\s*['"](\w+)['"],\s*['"](\w+)['"],?\s*\)\s*:\s*(?:\w+)?\(\s*(\d+),\s*(\d+),\s*(\d+)\s*(?:,\s*\d+)?,?\s*\)`)
 
-// ParseTuples reads a table in the forms of vllm-project/tpu-inference's
-// quantized_matmul: the Python dict of its earlier versions, or the JSON object of
-// its later ones, whose keys are "batch,out,in,x,w" and whose values are
-// [batch block, out block, in block].
+// ParseTuples reads a table in the forms of vllm-project/tpu-inference's quantized_matmul: the
+// Python dict of its earlier versions, or the JSON object of its later ones, whose keys are
+// "batch,out,in,x,w" and whose values are [batch block, out block, in block].
 func ParseTuples(name string, text []byte) ([]Tuple, error) {
 	if strings.HasPrefix(strings.TrimSpace(string(text)), "{") && json.Valid(text) {
 		return parseJSON(name, text)

@@ -6,8 +6,7 @@
 //	blas32.Use(blas)
 //
 // Sgemm runs on matladder; all else, and products too small to gain from it, on gonum's own
-// implementation, whose rules for arguments hold: what breaks them is a panic with gonum's
-// words.
+// implementation, whose rules for arguments hold: what breaks them is a panic with gonum's words.
 package gonum
 
 import (

@@ -43,13 +43,11 @@ type Options struct {
 	// Silence is how long a child that was asked may not be heard of before it is
 	// killed; 0 is for ever. Serve is heard of every second.
 	Silence time.Duration
-	// Rest stops the child except while it is asked, so that it takes no time from
-	// others.
+	// Rest stops the child except while it is asked, so that it takes no time from others.
 	Rest bool
 }
 
-// Process is a child, seen from its parent. Several goroutines may use it; questions
-// take turns.
+// Process is a child, seen from its parent. Several goroutines may use it; questions take turns.
 type Process struct {
 	options Options
 	cmd     *exec.Cmd
@@ -264,3 +262,35 @@ const lastLines = 3
 type wrongError string
 
 func (e wrongError) Error() string { return string(e) }
+
+// Threads are environment variables that tell the libraries of a child how many threads to use.
+func Threads(n int) []string {
+	env := []string{"OMP_DYNAMIC=FALSE", "MKL_DYNAMIC=FALSE"}
+	for _, name := range []string{"OPENBLAS", "OMP", "MKL", "BLIS"} {
+		env = append(env, fmt.Sprintf("%s_NUM_THREADS=%d", name, n))
+	}
+	return env
+}
+
+// quietLooks is how often a child is looked at in the time that it may be silent.
+const quietLooks = 8
+
+// quiet is how long a child was not heard of while this process ran. One that was
+// stopped itself (Ctrl-Z, a suspended machine) has not listened: the gap that its clock
+// shows afterwards is nobody's silence.
+type quiet struct {
+	limit, silent time.Duration
+	last          time.Time // looked at
+	heard         int64     // of it then
+}
+
+// over takes another look and reports whether the worker was silent for too long.
+func (q *quiet) over(now time.Time, heard int64) bool {
+	gap := now.Sub(q.last)
+	if q.last = now; heard != q.heard {
+		q.heard, q.silent = heard, 0
+		return false
+	}
+	q.silent += min(gap, 2*q.limit/quietLooks)
+	return q.silent > q.limit
+}

@@ -55,8 +55,7 @@ func (r countingReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// countingWriter writes little by little: an array that is on its way for long is heard
-// of.
+// countingWriter writes little by little: an array that is on its way for long is heard of.
 type countingWriter struct {
 	io.Writer
 	times *atomic.Int64

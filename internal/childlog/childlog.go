@@ -16,8 +16,7 @@ const (
 	keptLine  = 500
 )
 
-// Writer takes what a process prints. The zero Writer is ready; several goroutines may
-// use it.
+// Writer takes what a process prints. The zero Writer is ready; several goroutines may use it.
 type Writer struct {
 	mu         sync.Mutex
 	begin, end []byte

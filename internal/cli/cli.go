@@ -1,17 +1,15 @@
-// Package cli holds what the commands share: their exit statuses, the error that
-// means a mistake in the command line, flag sets that leave messages to the
-// command, and a main that Ctrl-C interrupts. What a command does and says is its
-// own.
+// Package cli holds what the commands share: their exit statuses, the error that means a mistake
+// in the command line, flag sets that leave messages to the command, and a main that Ctrl-C
+// interrupts. What a command does and says is its own.
 //
 // # Which status
 //
-// A command that was called wrongly ends with Usage: nothing helps but to change the
-// command line, or a file that it names. That is a flag or an argument that makes no
-// sense, and a file named to be read that is missing, cannot be read, or is not what
-// it should be (a sweep, a table, results, a page with its marks). Everything else that
-// goes wrong is Failed: a file that cannot be written, a file that no flag names, data
-// that do not answer the question, a point that is wrong. Both are told in one line on
-// standard error.
+// A command that was called wrongly ends with Usage: nothing helps but to change the command
+// line, or a file that it names. That is a flag or an argument that makes no sense, and a file
+// named to be read that is missing, cannot be read, or is not what it should be (a sweep, a
+// table, results, a page with its marks). Everything else that goes wrong is Failed: a file that
+// cannot be written, a file that no flag names, data that do not answer the question, a point
+// that is wrong. Both are told in one line on standard error.
 package cli
 
 import (
@@ -21,6 +19,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -58,8 +58,7 @@ func Pairs(flag string, given []string) (map[string]string, error) {
 	return pairs, nil
 }
 
-// Status returns the exit status of a command that ended with err: OK also for a
-// call for help.
+// Status returns the exit status of a command that ended with err: OK also for a call for help.
 func Status(err error) int {
 	switch {
 	case err == nil || errors.Is(err, pflag.ErrHelp):
@@ -95,9 +94,8 @@ func End(command string, err error, interrupted string, stdout, stderr io.Writer
 	return Status(err)
 }
 
-// Input marks an error of reading a file that the command line names. The flag stands
-// before it; flag is empty where an argument names the file. No error stays none, and
-// an interruption one.
+// Input marks an error of reading a file that the command line names. The flag stands before it;
+// flag is empty where an argument names the file. No error stays none, and an interruption one.
 func Input(flag string, err error) error {
 	switch {
 	case err == nil || errors.Is(err, context.Canceled):
@@ -134,9 +132,8 @@ func ended(ctx context.Context, after time.Duration, exit func()) {
 	context.AfterFunc(ctx, func() { time.AfterFunc(after, exit) })
 }
 
-// interruptible returns a context that signals cancel. A hangup that is ignored, as
-// under nohup, stays ignored; a second one does nothing, as both the terminal and the
-// shell send it.
+// interruptible returns a context that signals cancel. A hangup that is ignored, as under nohup,
+// stays ignored; a second one does nothing, as both the terminal and the shell send it.
 func interruptible() context.Context {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -193,4 +190,53 @@ func Plural[T int | int64](n T, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Command is how to call a command of this module as this process was: by the path of
+// its program, with its name where that has all commands, or by go run if the program was
+// built by that or a test and will be gone.
+func Command(name string, args ...string) string {
+	program := os.Args[0]
+	if regexp.MustCompile(`[/\\\\]go-build\d*[/\\\\]`).MatchString(program) || strings.HasSuffix(strings.TrimSuffix(filepath.Base(program), ".exe"), ".test") {
+		program = "go run ./cmd/" + name
+	} else {
+		program = quote(program)
+		if len(os.Args) > 1 && os.Args[1] == name {
+			program += " " + name
+		}
+	}
+	for _, a := range args {
+		program += " " + quote(a)
+	}
+	return program
+}
+
+// plainWord is what every shell takes as it is.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:,=+@%-]+$`)
+
+// quote writes a word for a shell.
+func quote(word string) string {
+	if plainWord.MatchString(word) || filepath.Separator == '\\' && !strings.ContainsAny(word, " \"") {
+		return word
+	}
+	if filepath.Separator == '\\' {
+		return `"` + word + `"`
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// Probing returns a function, for a CPU backend's Options, that says on w that this machine is
+// being measured. file is where the figures are kept, "" for nowhere; where it cannot be
+// written they are not.
+func Probing(w io.Writer) func(file string, unwritable error) {
+	return func(file string, unwritable error) {
+		switch {
+		case file == "":
+			fmt.Fprintln(w, "measuring this machine, one or two seconds; there is no cache folder to keep the figures in")
+		case unwritable != nil:
+			fmt.Fprintf(w, "measuring this machine, one or two seconds; the figures cannot be kept: %v\n", unwritable)
+		default:
+			fmt.Fprintf(w, "measuring this machine once, one or two seconds; the figures are kept in %s\n", file)
+		}
+	}
 }

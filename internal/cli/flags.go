@@ -12,9 +12,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// NewFlags returns a set of flags for a command, in the order of their
-// definition, that prints nothing by itself. What all commands call the same has one name,
-// and its older ones.
+// NewFlags returns a set of flags for a command, in the order of their definition, that prints
+// nothing by itself. What all commands call the same has one name, and its older ones.
 func NewFlags(command string) *pflag.FlagSet {
 	f := pflag.NewFlagSet(command, pflag.ContinueOnError)
 	f.SetOutput(io.Discard)
@@ -110,8 +109,7 @@ func unlike(e *pflag.InvalidValueError) string {
 	}
 }
 
-// empty says that a flag was given no text, or a list without text somewhere; "" if
-// it was not.
+// empty says that a flag was given no text, or a list without text somewhere; "" if it was not.
 func empty(v pflag.Value) string {
 	list, ok := v.(pflag.SliceValue)
 	switch {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/each"
+
 	"github.com/spf13/pflag"
 )
 
@@ -35,10 +37,7 @@ func Known[T ~string](f *pflag.FlagSet, name string, words []T) {
 
 // Offer has shells offer words for a flag.
 func Offer[T ~string](f *pflag.FlagSet, name string, words []T) {
-	var list []string
-	for _, w := range words {
-		list = append(list, string(w))
-	}
+	list := each.Of(words, func(w T) string { return string(w) })
 	f.SetAnnotation(name, offered, list)
 }
 

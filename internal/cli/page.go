@@ -25,8 +25,7 @@ func ReadPage(flag, path string) (Page, error) {
 	return Page{flag, path, text}, Input(flag, err)
 }
 
-// With returns the page with content in place of what stands between the marks of a
-// name.
+// With returns the page with content in place of what stands between the marks of a name.
 func (p Page) With(content []byte, name string) ([]byte, error) {
 	whole, err := between(p.text, content, name)
 	if err != nil {

@@ -11,10 +11,9 @@ import "time"
 
 // A Reading is the counters at one moment.
 type Reading struct {
-	// Waited is how long threads of this process, and of processes that it started,
-	// were ready to run and had no processor, summed over threads, each between
-	// two readings for at most as long as it ran: what waits and has hardly anything
-	// to do slows nothing down.
+	// Waited is how long threads of this process, and of processes that it started, were ready to
+	// run and had no processor, summed over threads, each between two readings for at most as
+	// long as it ran: what waits and has hardly anything to do slows nothing down.
 	Waited time.Duration
 	// Others is how long processors worked for other processes than this one and those
 	// that it started, summed over processors.

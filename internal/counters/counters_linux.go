@@ -214,8 +214,7 @@ func (r *Reader) number(file string) (float64, bool) {
 	return v, err == nil
 }
 
-// text is the start of a small file, empty where there is none. It is valid until the
-// next call.
+// text is the start of a small file, empty where there is none. It is valid until the next call.
 func (r *Reader) text(file string) []byte {
 	if file == "" {
 		return nil

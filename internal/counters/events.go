@@ -2,8 +2,7 @@ package counters
 
 import "errors"
 
-// ErrNoEvents is wrapped where a machine lets none of the events of its processors be
-// counted.
+// ErrNoEvents is wrapped where a machine lets none of the events of its processors be counted.
 var ErrNoEvents = errors.New("no events of processors can be counted here")
 
 // Events are what processors count, by their performance counters, while this process and
@@ -14,7 +13,7 @@ var ErrNoEvents = errors.New("no events of processors can be counted here")
 // (counters.go); Events, eventNames and of (this file); how the system is asked for it
 // (events_linux.go); since, add and During of package measure, through which it comes into a
 // row; a column in package results: Conditions, FORMAT.md; and in package stats: Events and
-// what fills it in (events.go), TableColumns (extra.go).
+// what fills it in (events.go), TableColumns (table.go).
 const Events = Cycles | Instructions | L2Misses | L3Misses | DTLBMisses
 
 // eventNames are the events as people call them, in the order of Reading.

@@ -37,8 +37,7 @@ func WithTimeout(parent context.Context, limit time.Duration) (Context, context.
 	return WithTimeoutCause(parent, limit, context.DeadlineExceeded)
 }
 
-// WithTimeoutCause is WithTimeout with another cause, which wraps
-// context.DeadlineExceeded.
+// WithTimeoutCause is WithTimeout with another cause, which wraps context.DeadlineExceeded.
 func WithTimeoutCause(parent context.Context, limit time.Duration, cause error) (Context, context.CancelFunc) {
 	return watch(parent, limit, cause, time.Now)
 }

@@ -22,7 +22,8 @@ import (
 // all. A name that ends in /* stands for every folder below, the name . for the root.
 const graph = `
 tile/internal/inflight:
-tile: tile/internal/inflight internal/float16
+internal/each:
+tile: internal/each tile/internal/inflight internal/float16
 tile/tiletest: tile
 tile/interp: tile tile/internal/inflight
 .: internal/bfloat16 internal/float16 backend/timeline backend backend/cpu backend/registry kernels problem tile harness/tuned model/blocking
@@ -43,7 +44,7 @@ model/blocking: tile problem machine model
 model/layer: internal/known tile model machine machine/mesh
 model/traverse: tile
 model/vendor: tile
-backend/timeline:
+backend/timeline: internal/each
 backend: check tile backend/timeline machine problem
 internal/ccompiler:
 tools/fakegpu: internal/ccompiler plugins
@@ -54,12 +55,12 @@ lower/mosaic: internal/known tile problem lower/internal/mlir
 lower/stablehlo: machine/mesh tile problem lower/internal/mlir
 lower/triton: internal/known tile lower/internal/mlir
 lower/triton/ttir: lower/internal/mlir
-backend/internal/hlo: google.golang.org/protobuf/encoding/protowire
+backend/internal/hlo: internal/each google.golang.org/protobuf/encoding/protowire
 backend/internal/stage: backend problem tile
 backend/seeded: backend backend/internal/stage check problem tile
 backend/internal/libtpu: backend backend/internal/hlo
 backend/xla/aot: internal/known machine/mesh backend/timeline model model/vendor backend backend/xla/aot/schedule backend/internal/* machine internal/child internal/files internal/childlog internal/pjrtapi lower/mosaic lower/stablehlo lower/triton lower/triton/ttir plugins problem tile
-backend/xla/aot/schedule:
+backend/xla/aot/schedule: internal/each
 backend/backendtest: backend backend/seeded tile/interp tile/tiletest kernels kernels/experts kernels/experts/gate kernels/kernelstest problem/problemtest
 internal/dynlib: github.com/ebitengine/purego
 internal/pjrtapi: internal/dynlib github.com/ebitengine/purego
@@ -89,7 +90,7 @@ backend/foreign/library: backend backend/foreign backend/internal/stage backend/
 backend/registry/builtin: internal/known backend backend/internal/libtpu backend/foreign/library backend/worker backend/registry backend/xla/aot backend/cpu backend/xla/pjrt machine backend/internal/nvml internal/deadline lower/triton plugins tile
 backend/foreign/process: internal/known backend backend/foreign backend/internal/stage machine internal/child internal/childlog problem tile
 backend/foreign/program: backend backend/foreign internal/files lower/stablehlo machine problem tile
-stats/twosample: stats/interval gonum.org/v1/gonum/mathext gonum.org/v1/gonum/stat/distuv
+stats/twosample: internal/each stats/interval gonum.org/v1/gonum/mathext gonum.org/v1/gonum/stat/distuv
 stats/interval: golang.org/x/perf/benchmath
 harness/measure: stats backend backend/seeded machine problem tile internal/deadline internal/counters results
 results: internal/files internal/known internal/words problem
@@ -98,7 +99,7 @@ internal/words:
 configs:
 harness/tuned: backend configs internal/files internal/yamldoc machine problem tile gopkg.in/yaml.v3
 harness: stats machine/mesh harness/measure harness/tuned internal/deadline internal/cgroup internal/yamldoc kernels backend backend/seeded check check/accumulator model machine results configs gopkg.in/yaml.v3 model/blocking
-plots/figure: internal/files internal/words gonum.org/v1/plot golang.org/x/image/font
+plots/figure: internal/each internal/files internal/words gonum.org/v1/plot golang.org/x/image/font
 plots: plots/figure stats results model machine machine/mesh
 cmd/bench: backend/registry/builtin cmd/internal/bench internal/cli
 cmd/internal/bench: stats backend/timeline internal/cgroup internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tuned harness backend/registry/builtin backend/foreign backend/foreign/library backend/foreign/process backend/foreign/program problem backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
@@ -124,12 +125,12 @@ workshop: kernels model/traverse model machine/mesh machine check problem tile t
 workshop/classroom: stats internal/cgroup internal/counters internal/files plots plugins results workshop golang.org/x/sys/windows
 cmd/workshop: cmd/internal/workshop internal/cli
 cmd/internal/workshop: internal/known stats internal/cli internal/files plots/figure results workshop workshop/classroom github.com/spf13/pflag
-plugins: internal/known internal/files golang.org/x/sys/unix golang.org/x/sys/windows
+plugins: internal/each internal/known internal/files golang.org/x/sys/unix golang.org/x/sys/windows
 plugins/probe: internal/child internal/pjrtapi
 plugins/plugintest:
 cmd/plugin: plugins/probe cmd/internal/plugin internal/cli
 cmd/internal/plugin: internal/cli plugins plugins/probe github.com/spf13/pflag github.com/schollz/progressbar/v3
-internal/cli: internal/files github.com/spf13/pflag golang.org/x/term
+internal/cli: internal/each internal/files github.com/spf13/pflag golang.org/x/term
 internal/cli/clitest:
 internal/files: golang.org/x/sys/unix golang.org/x/sys/windows
 internal/files/filestest:
@@ -142,7 +143,7 @@ cmd/matladder: backend/registry/builtin internal/cli internal/known plugins/prob
 cmd/internal/deviceflag: backend/registry/builtin backend/registry internal/cli github.com/spf13/pflag
 cmd/internal/sweepflag: configs internal/known harness internal/cli internal/files kernels problem results tile github.com/spf13/pflag
 internal/golden: github.com/google/go-cmp/cmp
-internal/known:
+internal/known: internal/each
 internal/childlog:
 internal/thorough:
 kernels/doublingtest: internal/subprocesstest check kernels problem tile

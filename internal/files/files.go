@@ -1,6 +1,5 @@
-// Package files reads and writes files as a whole: what was read is all there was,
-// and what was written is all there or not at all. Locks keep apart processes that write
-// one file.
+// Package files reads and writes files as a whole: what was read is all there was, and what was
+// written is all there or not at all. Locks keep apart processes that write one file.
 package files
 
 import (
@@ -85,8 +84,7 @@ func MakeFolder(path string) error {
 	return nil
 }
 
-// Writable returns the error that Replace would return, as far as that can be told
-// without data.
+// Writable returns the error that Replace would return, as far as that can be told without data.
 func Writable(path string) error {
 	f, err := open(path)
 	if err != nil {

@@ -8,10 +8,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// TryLock locks f for this process until f is closed or the process dies, or returns
-// ErrLocked. Where the file system has no locks it does nothing. A lock on Windows also
-// stops readers, so it covers one byte far past any file's end: a results file can be
-// read while it grows.
+// TryLock locks f for this process until f is closed or the process dies, or returns ErrLocked.
+// Where the file system has no locks it does nothing. A lock on Windows also stops readers, so it
+// covers one byte far past any file's end: a results file can be read while it grows.
 func TryLock(f *os.File) error {
 	place := &windows.Overlapped{OffsetHigh: 1 << 30}
 	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY

@@ -3,9 +3,8 @@ package float16
 
 import "math"
 
-// Round is x rounded to nearest, ties to even: what is below 2^-14 to a multiple of 2^-24,
-// what is too large to infinity. A NaN stays one, with as much of its payload as there is
-// room for.
+// Round is x rounded to nearest, ties to even: what is below 2^-14 to a multiple of 2^-24, what
+// is too large to infinity. A NaN stays one, with as much of its payload as there is room for.
 func Round(x float32) uint16 {
 	const (
 		rebias  = (127 - 15) << 23 // between the exponents of the two formats

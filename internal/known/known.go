@@ -4,6 +4,8 @@ package known
 import (
 	"fmt"
 	"strings"
+
+	"matladder/internal/each"
 )
 
 // Find returns the one of all that has a name; the error, that such a thing is unknown, lists
@@ -19,10 +21,4 @@ func Find[T any](thing, name string, all []T, nameOf func(T) string) (T, error) 
 }
 
 // Names are what things are called, in their order.
-func Names[T any](all []T, nameOf func(T) string) []string {
-	var names []string
-	for _, x := range all {
-		names = append(names, nameOf(x))
-	}
-	return names
-}
+func Names[T any](all []T, nameOf func(T) string) []string { return each.Of(all, nameOf) }

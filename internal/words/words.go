@@ -4,6 +4,7 @@ package words
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -16,6 +17,27 @@ func Plural(noun string, n int) string {
 	return noun + "s"
 }
 
+// Joined joins the parts that are not empty.
+func Joined(separator string, parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), separator)
+}
+
+// Between is text with something before and behind it; "" without text.
+func Between(before, text, behind string) string {
+	if text == "" {
+		return ""
+	}
+	return before + text + behind
+}
+
+// Counted is how many there are, "2 threads"; "" for less than least.
+func Counted(n int, noun string, least int) string {
+	if n < least {
+		return ""
+	}
+	return fmt.Sprintf("%d %s", n, Plural(noun, n))
+}
+
 // First joins the first n of a list and says how many more there are.
 func First(list []string, n int, separator string) string {
 	text := strings.Join(list[:min(n, len(list))], separator)
@@ -25,9 +47,8 @@ func First(list []string, n int, separator string) string {
 	return text
 }
 
-// Figure writes v with three significant digits and, unless it is far beyond
-// what can be measured, without an exponent; of whole numbers above 1000 it keeps all
-// digits.
+// Figure writes v with three significant digits and, unless it is far beyond what can be
+// measured, without an exponent; of whole numbers above 1000 it keeps all digits.
 func Figure(v float64) string {
 	if v == 0 {
 		return "0"

@@ -70,8 +70,7 @@ func (d Doc) Errorf(n *yaml.Node, format string, args ...any) error {
 	return &Error{string(d), max(n.Line, 1), fmt.Sprintf(format, args...)}
 }
 
-// Mapping reads the keys of n, which is what: each at most once, required ones at least
-// once.
+// Mapping reads the keys of n, which is what: each at most once, required ones at least once.
 func (d Doc) Mapping(n *yaml.Node, what string, keys Fields, required ...string) error {
 	seen := map[string]bool{}
 	err := d.entries(n, what, func(key *yaml.Node) error {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"matladder/internal/each"
 	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
@@ -99,11 +100,8 @@ func (k *Kernel) config() string {
 	return string(text)
 }
 
-// Module returns a StableHLO program whose @main runs one launch: it takes In
-// and returns Out.
-func (l *Launch) Module() string {
-	return mlir.Module(l.Name, l.Function("public", "main"))
-}
+// Module returns a StableHLO program whose @main runs one launch: it takes In and returns Out.
+func (l *Launch) Module() string { return mlir.Module(l.Name, l.Function("public", "main")) }
 
 // Function returns a StableHLO function that runs one launch.
 func (l *Launch) Function(visibility, name string) string {
@@ -167,7 +165,7 @@ func kernelShape(r *tile.Ref) []int {
 
 // layouts are row-major: the last dimension is the fastest.
 func layouts(refs []*tile.Ref) []string {
-	return mlir.Each(refs, func(r *tile.Ref) string {
+	return each.Of(refs, func(r *tile.Ref) string {
 		order := make([]int, len(kernelShape(r)))
 		for d := range order {
 			order[d] = len(order) - 1 - d

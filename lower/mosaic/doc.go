@@ -19,10 +19,9 @@
 // inputs that are Buffered are staged by such copies first. Of a program over a mesh the
 // text is that of one device: its coordinates come with the launch, ahead of the tables.
 //
-// Floats are computed in float32 and integers in int32 between the places where
-// the program rounds; the operands of a Dot stay as narrow as they are. Where a
-// Dot contracts over the end of an array both operands are masked, in the last
-// block only.
+// Floats are computed in float32 and integers in int32 between the places where the program
+// rounds; the operands of a Dot stay as narrow as they are. Where a Dot contracts over the end of
+// an array both operands are masked, in the last block only.
 //
 // What the package does not do: compile or run anything, choose a block shape,
 // or know a clock. A program it cannot write is an *UnsupportedError that names

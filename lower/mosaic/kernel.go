@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
@@ -170,11 +171,7 @@ func (k *kernel) arguments(lists ...[]*tile.Ref) []value {
 // prefetched are the arguments that are there before the grid starts: coordinates of the device,
 // and tables.
 func (k *kernel) prefetched() []value {
-	var args []value
-	for _, a := range k.program.Mesh {
-		args = append(args, k.coordinates[a])
-	}
-	return append(args, k.arguments(k.program.RefsOf(tile.Table))...)
+	return append(each.Of(k.program.Mesh, func(a *tile.Axis) value { return k.coordinates[a] }), k.arguments(k.program.RefsOf(tile.Table))...)
 }
 
 // main writes the kernel itself.
@@ -226,10 +223,7 @@ func bounds(p *tile.Program) []int {
 }
 
 func (k *kernel) semantics() string {
-	var parts []string
-	for _, a := range k.program.Grid {
-		parts = append(parts, "#tpu.dimension_semantics<"+a.Semantics.String()+">")
-	}
+	parts := each.Of(k.program.Grid, func(a *tile.Axis) string { return "#tpu.dimension_semantics<" + a.Semantics.String() + ">" })
 	if len(parts) == 0 && !gridless(k.program) {
 		parts = append(parts, "#tpu.dimension_semantics<arbitrary>")
 	}

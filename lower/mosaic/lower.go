@@ -28,8 +28,7 @@ type Options struct {
 	Costs []Cost
 }
 
-// Cost is what one run of a kernel takes, for the compiler's scheduling of the
-// program around it.
+// Cost is what one run of a kernel takes, for the compiler's scheduling of the program around it.
 type Cost struct{ FLOPs, Transcendentals, BytesAccessed int64 }
 
 // Launch is what one launch runs: kernels, in order.
@@ -152,8 +151,7 @@ func unsupported(pos tile.Pos, p *tile.Program, op, ref, format string, args ...
 	return &UnsupportedError{Maker: maker, Pos: pos, Program: p.Name, Op: op, Ref: ref, Reason: fmt.Sprintf(format, args...)}
 }
 
-// TooBigError is the answer to a program whose blocks and scratch do not fit a
-// core's VMEM.
+// TooBigError is the answer to a program whose blocks and scratch do not fit a core's VMEM.
 type TooBigError = mlir.TooBigError
 
 func (t Target) tooBig(p *tile.Program, needed, limit int64) error {

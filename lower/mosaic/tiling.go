@@ -7,17 +7,15 @@ import (
 	"matladder/tile"
 )
 
-// Memory is tiled: the last two dimensions of an array are cut into tiles of
-// some rows and 128 columns, and a block is made of whole tiles or is as long as
-// the array.
+// Memory is tiled: the last two dimensions of an array are cut into tiles of some rows and 128
+// columns, and a block is made of whole tiles or is as long as the array.
 const (
 	tileRows    = 8
 	tileColumns = 128
 )
 
-// rowsOfTile is how many rows the tiles of an array have: eight, but where
-// elements are narrow enough to share a register row, and the rows fill whole
-// tiles, as many as a register holds.
+// rowsOfTile is how many rows the tiles of an array have: eight, but where elements are narrow
+// enough to share a register row, and the rows fill whole tiles, as many as a register holds.
 func rowsOfTile(d tile.Dtype, rows int) int {
 	if full := tileRows * 32 / d.Bits(); d.Bits() <= 8 && rows%full == 0 {
 		return full
@@ -103,10 +101,9 @@ func (t Target) checkVMEM(p *tile.Program, limit int64, ahead string) error {
 	return nil
 }
 
-// mayKeep reports whether the compiler may move a whole array to VMEM, so that
-// the kernel needs no window of it: on some generations it does so with any that
-// is small, on all with those whose rows are no whole tiles and which it copies
-// anyway.
+// mayKeep reports whether the compiler may move a whole array to VMEM, so that the kernel needs
+// no window of it: on some generations it does so with any that is small, on all with those whose
+// rows are no whole tiles and which it copies anyway.
 func (t Target) mayKeep(p *tile.Program) bool {
 	for _, r := range windowed(p) {
 		array := mlir.Physical(r.Array)

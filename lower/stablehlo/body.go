@@ -1,6 +1,7 @@
 package stablehlo
 
 import (
+	"matladder/internal/each"
 	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
@@ -52,8 +53,7 @@ func isRounded(e *tile.Expr) bool {
 	return e.Dtype.IsInteger() // integers wrap in every operation
 }
 
-// whenHolds writes a When: an if whose results are the refs that its body may
-// write.
+// whenHolds writes a When: an if whose results are the refs that its body may write.
 func (g *grid) whenHolds(s *tile.Stmt) {
 	changed := g.changed(s.Body)
 	if len(changed) == 0 {
@@ -99,13 +99,7 @@ func (g *grid) loop(s *tile.Stmt) {
 
 // changed are the refs that body may write, in the order of the program.
 func (g *grid) changed(body []*tile.Stmt) []*tile.Ref {
-	var rs []*tile.Ref
-	for _, r := range g.program.Refs {
-		if tile.Writes(body, r) {
-			rs = append(rs, r)
-		}
-	}
-	return rs
+	return each.That(g.program.Refs, func(r *tile.Ref) bool { return tile.Writes(body, r) })
 }
 
 // inDtype rounds or wraps a working value to one that d has.

@@ -1,5 +1,4 @@
-// Package stablehlo writes StableHLO text: the language that every PJRT plugin
-// compiles.
+// Package stablehlo writes StableHLO text: the language that every PJRT plugin compiles.
 //
 //  1. Baseline writes the vendor's own matmul: one dot_general, accumulated as
 //     the kernels accumulate, with scales, activation and cast around it.
@@ -15,8 +14,7 @@
 //     tokens that go to experts and back: both return a Spread, one module for all devices,
 //     annotated for XLA's partitioner.
 //
-// What the package does not do: compile, run or time anything, choose a device,
-// or write a kernel in a device's own language. Interpret does not check what
-// only a run can show: a table that looks up a block outside its array reads
-// the nearest one inside.
+// What the package does not do: compile, run or time anything, choose a device, or write a kernel
+// in a device's own language. Interpret does not check what only a run can show: a table that
+// looks up a block outside its array reads the nearest one inside.
 package stablehlo

@@ -7,14 +7,13 @@ import (
 	"matladder/tile"
 )
 
-// Exchanged is XLA's own program of tokens that go to experts and back, for a mesh of one
-// axis, mesh.Expert. Arrays are those of all devices, one behind the other: rows
-// (Devices·Rows×Dim), sorted by expert on each device, w (Experts·Dim×N) and y
-// (Devices·Rows×N). A device has its own rows of each, and is told to keep what is
-// multiplied, before and after, by expert: that rows go to the devices of their experts and
-// products come back is the partitioner's to find out. Told less, it may bring the matrices
-// of all experts to every device instead: libtpu 0.0.51 does so on v5e if told nothing, and
-// on v7x if told of the rows alone.
+// Exchanged is XLA's own program of tokens that go to experts and back, for a mesh of one axis,
+// mesh.Expert. Arrays are those of all devices, one behind the other: rows (Devices·Rows×Dim),
+// sorted by expert on each device, w (Experts·Dim×N) and y (Devices·Rows×N). A device has its own
+// rows of each, and is told to keep what is multiplied, before and after, by expert: that rows go
+// to the devices of their experts and products come back is the partitioner's to find out. Told
+// less, it may bring the matrices of all experts to every device instead: libtpu 0.0.51 does so
+// on v5e if told nothing, and on v7x if told of the rows alone.
 func Exchanged(p problem.Exchanged) (*Spread, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err

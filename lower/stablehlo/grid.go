@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"matladder/internal/each"
 	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
@@ -58,7 +59,7 @@ func (g *grid) run(args []value) []value {
 	if steps := int(g.program.Steps()); steps == 1 {
 		arrays = g.step(g.Int(0), arrays)
 	} else {
-		hints := append([]string{"step"}, mlir.Each(refs, func(r *tile.Ref) string { return mlir.Symbol(r.Name) })...)
+		hints := append([]string{"step"}, each.Of(refs, func(r *tile.Ref) string { return mlir.Symbol(r.Name) })...)
 		arrays = g.while(hints, append([]value{g.Int(0)}, arrays...), func(v []value) value {
 			return g.compare("LT", v[0], g.Int(steps))
 		}, func(v []value) []value {
@@ -160,7 +161,7 @@ func (e env) ID(a *tile.Axis) value { return e.ids[slices.Index(e.axes, a)] }
 func (e env) block(r *tile.Ref) value   { return e.blocks[slices.Index(e.refs, r)] }
 func (e env) start(r *tile.Ref) []value { return e.starts[slices.Index(e.refs, r)] }
 func (e env) set(r *tile.Ref, v value)  { e.blocks[slices.Index(e.refs, r)] = v }
-func (e env) of(rs []*tile.Ref) []value { return mlir.Each(rs, e.block) }
+func (e env) of(rs []*tile.Ref) []value { return each.Of(rs, e.block) }
 
 // all lists every value, each with a name that says what it is.
 func (e env) all() (hs []string, vs []value) {

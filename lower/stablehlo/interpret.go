@@ -3,6 +3,7 @@ package stablehlo
 import (
 	"fmt"
 
+	"matladder/internal/each"
 	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
@@ -35,20 +36,13 @@ func Interpret(programs []*tile.Program) (*Launch, error) {
 			arrays[r.Name] = t.As(t.numbers(args[i], r.Dtype), working(r.Dtype).Elem)
 		}
 		for i, p := range programs {
-			var in []value
-			for _, r := range inputs(p) {
-				in = append(in, arrays[r.Name])
-			}
+			in := each.Of(inputs(p), func(r *tile.Ref) value { return arrays[r.Name] })
 			out := p.RefsOf(tile.Out)
 			for j, v := range t.call(functionName(i, p), in, workingTypes(out)) {
 				arrays[out[j].Name] = v
 			}
 		}
-		var out []value
-		for _, r := range bound.Out {
-			out = append(out, t.codes(t.As(arrays[r.Name], storage(r.Dtype)), r.Dtype))
-		}
-		return out
+		return each.Of(bound.Out, func(r *tile.Ref) value { return t.codes(t.As(arrays[r.Name], storage(r.Dtype)), r.Dtype) })
 	})
 	l.text += functions
 	return l, nil
@@ -60,22 +54,16 @@ func functionName(i int, p *tile.Program) string {
 
 // ArraysOf are the arrays of refs.
 func ArraysOf(refs []*tile.Ref) []Array {
-	return mlir.Each(refs, func(r *tile.Ref) Array { return Array{r.Name, r.Dtype, r.Array} })
+	return each.Of(refs, func(r *tile.Ref) Array { return Array{r.Name, r.Dtype, r.Array} })
 }
 
 // inputs are the refs whose arrays a program takes, tables included.
 func inputs(p *tile.Program) []*tile.Ref {
-	var rs []*tile.Ref
-	for _, r := range p.Refs {
-		if r.Kind == tile.In || r.Kind == tile.Table {
-			rs = append(rs, r)
-		}
-	}
-	return rs
+	return each.That(p.Refs, func(r *tile.Ref) bool { return r.Kind == tile.In || r.Kind == tile.Table })
 }
 
 func workingTypes(refs []*tile.Ref) []tensor {
-	return mlir.Each(refs, func(r *tile.Ref) tensor { return working(r.Dtype, r.Array...) })
+	return each.Of(refs, func(r *tile.Ref) tensor { return working(r.Dtype, r.Array...) })
 }
 
 // interpretProgram writes the function of one program, on working arrays.
@@ -86,10 +74,7 @@ func interpretProgram(p *tile.Program, name string) (string, error) {
 	if err := g.fits(); err != nil {
 		return "", err
 	}
-	var args []value
-	for _, r := range inputs(p) {
-		args = append(args, g.named(mlir.Symbol(r.Name), working(r.Dtype, r.Array...)))
-	}
+	args := each.Of(inputs(p), func(r *tile.Ref) value { return g.named(mlir.Symbol(r.Name), working(r.Dtype, r.Array...)) })
 	text := g.Function("private", name, args, workingTypes(p.RefsOf(tile.Out)), func() []value { return g.run(args) })
 	return fmt.Sprintf("  // %s: %s\n%s", p.Name, describeGrid(p), text), g.Err
 }

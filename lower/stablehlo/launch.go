@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"matladder/internal/each"
 	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
@@ -75,11 +76,10 @@ func (l *Launch) Chain() string {
 // is read anew. The compiled program tells which (layouts with S(1) on a TPU,
 // whose compiler leaves all of them in HBM if told so: see package backend/xla/pjrt).
 //
-// The chain of barriers runs from a launch's results through the counter to the
-// next launch's operands: without it a compiler sees that every round computes
-// the same and moves the launch out of the loop. Every result is an output,
-// since a launch whose result is overwritten unseen would be removed. The
-// operands themselves are carried unchanged, which costs no copy of them.
+// The chain of barriers runs from a launch's results through the counter to the next launch's
+// operands: without it a compiler sees that every round computes the same and moves the launch
+// out of the loop. Every result is an output, since a launch whose result is overwritten unseen
+// would be removed. The operands themselves are carried unchanged, which costs no copy of them.
 func (l *Launch) Loop(sets int) string {
 	t := newText()
 	n := value{Name: "%n", Type: tensor{Elem: "i32"}}
@@ -89,7 +89,7 @@ func (l *Launch) Loop(sets int) string {
 		out = append(out, storedTypes(l.Out)...)
 	}
 	main := t.Function("public", "main", append(args, in...), out, func() []value {
-		hints := append([]string{"n", "round"}, mlir.Each(in, func(v value) string { return v.Name[1:] })...)
+		hints := append([]string{"n", "round"}, each.Of(in, func(v value) string { return v.Name[1:] })...)
 		carried := append([]value{n, t.Int(0)}, in...)
 		for s := range sets {
 			for _, a := range l.Out {
@@ -118,12 +118,11 @@ func (l *Launch) Loop(sets int) string {
 	return l.module(main)
 }
 
-// LoopTogether is Loop for a device that waits for its host after each round of a loop
-// whose end only the device knows, as a GPU does: @main makes n launches, which take the
-// sets in turn. A round is a loop of a known number of times through all sets, together
-// launches about; what is left of n has rounds of one launch for each set, and then of
-// half as many, each set in one of them: sets is a power of two. A set that no launch
-// took gives zeros.
+// LoopTogether is Loop for a device that waits for its host after each round of a loop whose end
+// only the device knows, as a GPU does: @main makes n launches, which take the sets in turn. A
+// round is a loop of a known number of times through all sets, together launches about; what is
+// left of n has rounds of one launch for each set, and then of half as many, each set in one of
+// them: sets is a power of two. A set that no launch took gives zeros.
 //
 // A loop's own counter goes past the barriers, so that a compiler sees how often the
 // inner one runs; a link, which goes through them, keeps the launches in it. XLA for
@@ -138,7 +137,7 @@ func (l *Launch) LoopTogether(together, sets int) string {
 		in = append(in, l.arguments(t, l.In, suffix(s, sets))...)
 	}
 	args := append([]value{n}, in...)
-	hints = append(hints, mlir.Each(in, func(v value) string { return v.Name[1:] })...)
+	hints = append(hints, each.Of(in, func(v value) string { return v.Name[1:] })...)
 	var out []tensor
 	for s := range sets {
 		for _, a := range l.Out {
@@ -175,10 +174,7 @@ func (l *Launch) LoopTogether(together, sets int) string {
 		}
 	}
 	main := t.Function("public", "main", args, out, func() []value {
-		var made []value
-		for _, typ := range out {
-			made = append(made, t.Constant(typ, 0))
-		}
+		made := each.Of(out, func(typ tensor) value { return t.Constant(typ, 0) })
 		times := max(1, together/sets)
 		link, left := t.Int(0), t.Apply("remainder", n, t.Int(times*sets))
 		link, made = loop(t.Apply("divide", n, t.Int(times*sets)), link, made, func(link value, out []value) (value, []value) {
@@ -216,8 +212,7 @@ func (l *Launch) Poison(sets int) string {
 	return (&Launch{Name: "poison"}).module(main)
 }
 
-// Took reports whether the last of n launches of LoopTogether left a set what a launch
-// gives.
+// Took reports whether the last of n launches of LoopTogether left a set what a launch gives.
 func Took(set, n, sets int) bool {
 	if n >= sets {
 		return true
@@ -259,4 +254,4 @@ func (l *Launch) module(main string) string {
 	return mlir.Module(l.Name, main+l.text)
 }
 
-func storedTypes(arrays []Array) []tensor { return mlir.Each(arrays, Array.typ) }
+func storedTypes(arrays []Array) []tensor { return each.Of(arrays, Array.typ) }

@@ -10,9 +10,8 @@ import (
 	"matladder/tile"
 )
 
-// Spread is a program for all devices of a mesh together: a module whose arrays are
-// annotated for Shardy, XLA's partitioner, which writes what each device does and what moves
-// between them.
+// Spread is a program for all devices of a mesh together: a module whose arrays are annotated for
+// Shardy, XLA's partitioner, which writes what each device does and what moves between them.
 type Spread struct {
 	Name    string
 	Mesh    mesh.Mesh

@@ -55,10 +55,9 @@ func (t *text) bits(x value, elem string) value {
 	return t.Op(x.Of(elem), "bitcast_convert", "", x)
 }
 
-// working is the type in which Interpret computes on d: f32 for all floats and
-// i32 for all integers, whose values are those of d after rounded has been at
-// them. No plugin has to know arithmetic in a narrower type, and none can keep
-// more precision than the program asks for.
+// working is the type in which Interpret computes on d: f32 for all floats and i32 for all
+// integers, whose values are those of d after rounded has been at them. No plugin has to know
+// arithmetic in a narrower type, and none can keep more precision than the program asks for.
 func working(d tile.Dtype, dims ...int) tensor { return tensor{Elem: mlir.Working(d), Dims: dims} }
 
 // countable reports whether x is a value of i32, the type of all indices.

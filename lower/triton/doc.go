@@ -16,20 +16,18 @@
 //     A product whose operands pass through registers takes little of k at a time
 //     (pieces.go): what comes from memory is loaded in as many parts.
 //  4. Launch wraps the kernels, in order, in StableHLO custom calls named
-//     __gpu$xla.gpu.triton (call.go): a program that a PJRT plugin compiles.
+//     __gpu$xla.gpu.triton (kernel.go): a program that a PJRT plugin compiles.
 //  5. Params are what a tuner may choose; Target is what a generation has. What
 //     needs more registers or shared memory than there is, is a *TooBigError
 //     before any compiler runs (size.go).
 //
-// Floats are computed in float32 and integers in int32 between the places where
-// the program rounds; the operands of a Dot stay as narrow as they are. A Dot of
-// float32 multiplies as TF32 by default and as float32 at tile.Highest; one of
-// float8 adds in the tensor cores' narrower sums by default and in float32 at
-// tile.Highest.
+// Floats are computed in float32 and integers in int32 between the places where the program
+// rounds; the operands of a Dot stay as narrow as they are. A Dot of float32 multiplies as TF32
+// by default and as float32 at tile.Highest; one of float8 adds in the tensor cores' narrower
+// sums by default and in float32 at tile.Highest.
 //
-// Addresses are pointers. Tensor descriptors (TMA) compile, but the custom call
-// gives a kernel no memory to make them in: jax-cuda13-pjrt 0.11.2 has the address
-// of that memory as 0.
+// Addresses are pointers. Tensor descriptors (TMA) compile, but the custom call gives a kernel no
+// memory to make them in: jax-cuda13-pjrt 0.11.2 has the address of that memory as 0.
 //
 // What the package does not do: compile or run anything, choose a block shape,
 // or know a clock. A program it cannot write is an *UnsupportedError that names

@@ -2,6 +2,7 @@ package triton
 
 import (
 	"fmt"
+	"slices"
 
 	"matladder/lower/internal/mlir"
 	"matladder/tile"
@@ -110,12 +111,9 @@ func (k *kernel) zeroWhere(e *tile.Expr, dim int, edge tile.Edge) bool {
 	if source(e) == nil {
 		return false
 	}
-	for _, own := range k.partial.Of(e)[dim] {
-		if own.Plain() && own.Offset == edge.Offset && own.From <= edge.From && own.To >= edge.To && alike(own, edge) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(k.partial.Of(e)[dim], func(own tile.Edge) bool {
+		return own.Plain() && own.Offset == edge.Offset && own.From <= edge.From && own.To >= edge.To && alike(own, edge)
+	})
 }
 
 // alike reports whether two edges are ends of arrays of one extent, cut alike.

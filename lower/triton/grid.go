@@ -6,11 +6,10 @@ import (
 	"matladder/tile"
 )
 
-// split parts the axes of a grid into those whose programs may run at the same
-// time and those that one program goes along: the Arbitrary ones behind the last
-// Parallel axis. An Arbitrary axis in front of it carries nothing from one of its
-// programs to the next: package tile has scratch undefined and outputs left for
-// good where a Parallel coordinate changes.
+// split parts the axes of a grid into those whose programs may run at the same time and those
+// that one program goes along: the Arbitrary ones behind the last Parallel axis. An Arbitrary
+// axis in front of it carries nothing from one of its programs to the next: package tile has
+// scratch undefined and outputs left for good where a Parallel coordinate changes.
 func split(grid []*tile.Axis) (parallel, loops []*tile.Axis) {
 	at := 0
 	for i, a := range grid {

@@ -8,11 +8,10 @@ import (
 	"matladder/tile"
 )
 
-// An array of int4 has two elements to a byte, the first in the low half, over the
-// whole array. Where rows are whole bytes and a block begins with one, its bytes
-// are loaded once and parted; otherwise each element brings its byte. An output
-// whose programs would share bytes has a byte for each element, and is packed
-// behind the kernel.
+// An array of int4 has two elements to a byte, the first in the low half, over the whole array.
+// Where rows are whole bytes and a block begins with one, its bytes are loaded once and parted;
+// otherwise each element brings its byte. An output whose programs would share bytes has a byte
+// for each element, and is packed behind the kernel.
 
 // inBytes reports whether an array has a byte for each int4 element.
 func inBytes(r *tile.Ref) bool {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"matladder/internal/each"
 	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
@@ -25,8 +26,7 @@ type kernel struct {
 	loads   map[*tile.Ref]value
 }
 
-// writeKernel returns the module of one program, and how many programs its grid
-// has.
+// writeKernel returns the module of one program, and how many programs its grid has.
 func (t Target) writeKernel(p *tile.Program, params Params, alongK map[*tile.Ref]bool) (module string, programs int64, err error) {
 	p, sums := t.pieces(p)
 	k := &kernel{program: p, sums: sums, params: params, partial: p.PartialTiles(), least: leastOf(p), alongK: alongK,
@@ -50,9 +50,8 @@ func (t Target) writeKernel(p *tile.Program, params Params, alongK map[*tile.Ref
 	return fmt.Sprintf("module {\n  tt.func public @%s(%s) {\n%s    tt.return\n  }\n}\n", mlir.Symbol(p.Name), arguments, body), programs, k.Err
 }
 
-// arguments names the refs that are arrays: pointers, in the order in which the
-// custom call gives operands and results. XLA aligns its arrays to 16 bytes and
-// more.
+// arguments names the refs that are arrays: pointers, in the order in which the custom call gives
+// operands and results. XLA aligns its arrays to 16 bytes and more.
 func (k *kernel) arguments() string {
 	p := k.program
 	return mlir.List(slices.Concat(p.RefsOf(tile.Table), p.RefsOf(tile.In), p.RefsOf(tile.Out)), func(r *tile.Ref) string {
@@ -70,4 +69,77 @@ func leastOf(p *tile.Program) int {
 		}
 	})
 	return least
+}
+
+// Module returns a StableHLO program whose @main runs one launch: it takes In and returns Out.
+func (l *Launch) Module() string { return mlir.Module(l.Name, l.Function("public", "main")) }
+
+// Function returns a StableHLO function that runs one launch.
+func (l *Launch) Function(visibility, name string) string {
+	return mlir.Launch(visibility, name, l.In, l.Out, func(c mlir.Calls) {
+		for i := range l.Kernels {
+			l.Kernels[i].call(c)
+		}
+	})
+}
+
+// call writes one custom call.
+func (k *Kernel) call(c mlir.Calls) {
+	operands, out := make([]value, len(k.operands)), make([]shaped, len(k.results))
+	for i, r := range k.operands {
+		operands[i] = packed(c, r)
+		if k.alongK[r] {
+			operands[i] = c.Arrays[turnedName(r)]
+		}
+	}
+	for i, r := range k.results {
+		out[i] = mlir.Array(r.Dtype, r.Array...)
+		switch {
+		case inBytes(r):
+			out[i].Elem = "i8"
+		case r.Dtype.Bits() == 4: // rows of an even number
+			out[i] = shaped{Elem: "i8", Dims: []int{int(tile.Elements(r.Array) / 2)}}
+		}
+	}
+	made := c.Kernel(mlir.TritonCall, mlir.TritonConfig(k.Name, k.Body, [3]int{int(k.Programs), 1, 1}, k.Params.Stages, k.Params.Warps),
+		operands, k.layouts(k.operands), out, k.layouts(k.results), k.Name)
+	for i, r := range k.results {
+		c.Arrays[r.Name] = unpacked(c, made[i], r)
+	}
+}
+
+// packed is an array as a kernel takes it: four bits as bytes of two.
+func packed(c mlir.Calls, r *tile.Ref) value {
+	v := c.Arrays[r.Name]
+	if r.Dtype.Bits() != 4 {
+		return v
+	}
+	n := int(tile.Elements(r.Array))
+	even := n + n%2
+	v = c.Op(shaped{Elem: v.Elem, Dims: []int{n}}, "reshape", "", v)
+	v = c.Reshape(c.Pad(v, 0, []int{even}), []int{even / 2, 2})
+	return c.Op(shaped{Elem: "i8", Dims: []int{even / 2}}, "bitcast_convert", "", v)
+}
+
+// unpacked is an array as a program takes it.
+func unpacked(c mlir.Calls, v value, r *tile.Ref) value {
+	switch {
+	case r.Dtype.Bits() != 4:
+		return v
+	case inBytes(r):
+		return c.As(v, "i4")
+	}
+	pairs := shaped{Elem: "i4", Dims: append(v.Dims, 2)}
+	return c.Op(mlir.Array(r.Dtype, r.Array...), "reshape", "", c.Op(pairs, "bitcast_convert", "", v))
+}
+
+// layouts are the dimensions of arrays, the fastest first.
+func (k *Kernel) layouts(refs []*tile.Ref) []string {
+	return each.Of(refs, func(r *tile.Ref) string {
+		order := fastest(r, k.alongK[r])
+		if r.Dtype.Bits() == 4 && !inBytes(r) {
+			order = []int{0}
+		}
+		return mlir.Layout(order...)
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
@@ -83,13 +84,7 @@ func implies(c tile.Cond, a *tile.Axis, at int) bool {
 
 // writtenScratch is the scratch that statements may write, as it was declared.
 func writtenScratch(p *tile.Program, body []*tile.Stmt) []*tile.Ref {
-	var written []*tile.Ref
-	for _, r := range p.RefsOf(tile.Scratch) {
-		if tile.Writes(body, r) {
-			written = append(written, r)
-		}
-	}
-	return written
+	return each.That(p.RefsOf(tile.Scratch), func(r *tile.Ref) bool { return tile.Writes(body, r) })
 }
 
 // readFirst reports whether statements may read r before they have written it.
@@ -169,7 +164,7 @@ func (k *kernel) yield(vs []value) {
 
 // holds are the values that scratch has here.
 func (k *kernel) holds(refs []*tile.Ref) []value {
-	return mlir.Each(refs, func(r *tile.Ref) value { return k.Vector(k.scratch[r], k.scratchType(r)) })
+	return each.Of(refs, func(r *tile.Ref) value { return k.Vector(k.scratch[r], k.scratchType(r)) })
 }
 
 // branch writes statements that run where cond holds. Scratch that they write has

@@ -289,8 +289,7 @@ func (k *kernel) vectorOf(x value, to shaped) value {
 	return k.Pure(to, "tt.splat", "", x)
 }
 
-// cheap is an operation on tensors of one type that are part of an address or a
-// mask.
+// cheap is an operation on tensors of one type that are part of an address or a mask.
 func (k *kernel) cheap(op string, x, y value) value { return k.Pure(x.Type, op, "", x, y) }
 
 // spread repeats x along dimensions of 1.

@@ -11,9 +11,8 @@ import (
 	"matladder/tile"
 )
 
-// Params are what a tuner may choose of a kernel, besides its blocks. None of them
-// changes what a program means, but that a split sum is rounded in another order.
-// 0 leaves the choice to Lower.
+// Params are what a tuner may choose of a kernel, besides its blocks. None of them changes what a
+// program means, but that a split sum is rounded in another order. 0 leaves the choice to Lower.
 type Params struct {
 	Warps  int // of 32 threads, which run one program
 	Stages int // blocks of an operand that are on their way or at work at once; 1 where an output would be read ahead
@@ -75,9 +74,8 @@ func (p Params) check() error {
 	return nil
 }
 
-// Adjustments lists parameters one step from what Lower takes for programs with opts:
-// each has one name and a value that makes another text, which fits the target. The
-// error is Lower's.
+// Adjustments lists parameters one step from what Lower takes for programs with opts: each has
+// one name and a value that makes another text, which fits the target. The error is Lower's.
 func Adjustments(programs []*tile.Program, opts Options) ([]Adjustment, error) {
 	plain, err := Lower(programs, opts)
 	if err != nil {

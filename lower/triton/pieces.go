@@ -13,10 +13,9 @@ const strictStep = 16
 // mostPieces bounds how often a product is written.
 const mostPieces = 16
 
-// pieces returns a program whose products each take so little of k that their
-// operands fit the registers of their threads, and the sums that were products: of
-// a whole block of k they would go out to memory and come back. Only what comes from
-// memory is taken in pieces.
+// pieces returns a program whose products each take so little of k that their operands fit the
+// registers of their threads, and the sums that were products: of a whole block of k they would
+// go out to memory and come back. Only what comes from memory is taken in pieces.
 func (t Target) pieces(p *tile.Program) (*tile.Program, map[*tile.Expr]bool) {
 	sums := map[*tile.Expr]bool{}
 	body := t.shorter(p.Body, sums)

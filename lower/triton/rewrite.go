@@ -3,7 +3,7 @@ package triton
 import (
 	"slices"
 
-	"matladder/lower/internal/mlir"
+	"matladder/internal/each"
 	"matladder/tile"
 )
 
@@ -45,16 +45,16 @@ func (w *rewriter) cond(c tile.Cond) tile.Cond {
 	case tile.TestCond:
 		return tile.TestCond{Op: c.Op, X: w.index(c.X), Y: w.index(c.Y)}
 	case tile.AllCond:
-		return tile.AllCond(mlir.Each(c, w.cond))
+		return tile.AllCond(each.Of(c, w.cond))
 	case tile.AnyCond:
-		return tile.AnyCond(mlir.Each(c, w.cond))
+		return tile.AnyCond(each.Of(c, w.cond))
 	case tile.NotCond:
 		return tile.NotCond{Cond: w.cond(c.Cond)}
 	}
 	return c
 }
 
-func (w *rewriter) body(body []*tile.Stmt) []*tile.Stmt { return mlir.Each(body, w.stmt) }
+func (w *rewriter) body(body []*tile.Stmt) []*tile.Stmt { return each.Of(body, w.stmt) }
 
 func (w *rewriter) stmt(s *tile.Stmt) *tile.Stmt {
 	c := *s
@@ -73,7 +73,7 @@ func (w *rewriter) expr(e *tile.Expr) *tile.Expr {
 		return to
 	}
 	c := *e
-	c.Args = mlir.Each(e.Args, w.expr)
+	c.Args = each.Of(e.Args, w.expr)
 	if e.Ref != nil {
 		c.Ref = w.ref(e.Ref)
 	}
@@ -107,10 +107,9 @@ func (w *rewriter) expr(e *tile.Expr) *tile.Expr {
 // what goes row by row: few enough that several programs share a multiprocessor.
 const cutBytes = 32 << 10
 
-// cut returns a program whose blocks have fewer rows, if it goes row by row: if it
-// has no product, and no row of a block depends on another. A block that a TPU's
-// memory holds would be too large for the registers of a multiprocessor, and too
-// few of them would keep too few busy.
+// cut returns a program whose blocks have fewer rows, if it goes row by row: if it has no
+// product, and no row of a block depends on another. A block that a TPU's memory holds would be
+// too large for the registers of a multiprocessor, and too few of them would keep too few busy.
 func cut(p *tile.Program) *tile.Program {
 	for _, a := range p.Grid {
 		if a.Semantics != tile.Parallel {

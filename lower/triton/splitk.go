@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"matladder/lower/internal/mlir"
+	"matladder/internal/each"
 	"matladder/tile"
 )
 
@@ -165,7 +165,7 @@ func (s *splitter) moved(k tile.IndexExpr, used func(*tile.Ref) bool) *rewriter 
 		}
 		c := *r
 		if r.Index != nil {
-			c.Index = mlir.Each(r.Index, w.index)
+			c.Index = each.Of(r.Index, w.index)
 		}
 		w.refs[r] = &c
 	}

@@ -28,10 +28,9 @@ type Target struct {
 	readsInStep bool
 }
 
-// The shared memory of a block and the registers of a multiprocessor are those of
-// the CUDA C++ Programming Guide, table "Technical Specifications per Compute
-// Capability"; the former is shared_memory_per_block_optin of XLA's target
-// configurations.
+// The shared memory of a block and the registers of a multiprocessor are those of the CUDA C++
+// Programming Guide, table "Technical Specifications per Compute Capability"; the former is
+// shared_memory_per_block_optin of XLA's target configurations.
 var targets = []Target{
 	{Name: "sm_90", SharedBytes: 227 << 10, RegisterBytes: 256 << 10, readsInStep: true, readsAlongK: true},
 	{Name: "sm_80", SharedBytes: 163 << 10, RegisterBytes: 256 << 10, operandBytes: 128, noFloat8: true},

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"matladder/internal/each"
 )
 
 // The axes that a mesh may have.
@@ -70,11 +72,7 @@ func Parse(text string, names ...string) (Mesh, error) {
 
 // String is what Parse reads.
 func (m Mesh) String() string {
-	parts := make([]string, len(m))
-	for i, a := range m {
-		parts[i] = fmt.Sprintf("%s=%d", a.Name, a.Size)
-	}
-	return strings.Join(parts, ",")
+	return strings.Join(each.Of(m, func(a Axis) string { return fmt.Sprintf("%s=%d", a.Name, a.Size) }), ",")
 }
 
 // Devices is how many there are.

@@ -8,9 +8,8 @@ import (
 	"matladder/internal/known"
 )
 
-// Split says, for each dimension of an array, over which axes it is split; the first of
-// them is the outer one. An array is whole on all devices along the axes that it does not
-// name.
+// Split says, for each dimension of an array, over which axes it is split; the first of them is
+// the outer one. An array is whole on all devices along the axes that it does not name.
 type Split [2][]string
 
 // Sharding is a way to spread a product O = A·B.

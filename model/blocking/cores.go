@@ -68,8 +68,7 @@ type product struct {
 	shared      float64 // bytes of the cache that cores share: what it does not hold comes from memory
 }
 
-// product is false where the machine does not say how fast it multiplies the operands
-// of p.
+// product is false where the machine does not say how fast it multiplies the operands of p.
 func (c cores) product(p problem.Matmul) (*product, bool) {
 	a, b := p.Factors()
 	rate := c.Rates[a]
@@ -215,14 +214,10 @@ func (x *product) keeping(sums, steps float64) float64 {
 
 // beyond reports whether so many bytes of each core, which it goes through again and again,
 // leave the cache that cores share to memory; half of it is for what passes through.
-func (x *product) beyond(bytes float64) bool {
-	return float64(x.workers)*bytes > x.shared/2
-}
+func (x *product) beyond(bytes float64) bool { return float64(x.workers)*bytes > x.shared/2 }
 
 // memory is the bytes/s that a core reads from memory with all others.
-func (x *product) memory() float64 {
-	return min(x.Shared, x.Memory/float64(x.workers))
-}
+func (x *product) memory() float64 { return min(x.Shared, x.Memory/float64(x.workers)) }
 
 // sourceA is the bytes/s at which a core reads rows of a to pack them.
 func (x *product) sourceA() float64 { return x.reading(x.arrays) }

@@ -77,8 +77,7 @@ func (g *grid) step(r *run, n int) float64 {
 	return t
 }
 
-// mostTasks of a worker are played through; of more, only so many and the rest by their
-// average.
+// mostTasks of a worker are played through; of more, only so many and the rest by their average.
 const mostTasks = 48
 
 // heldUp is the share of launches as long as slice in which a worker loses its core to

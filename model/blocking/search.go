@@ -1,8 +1,7 @@
 package blocking
 
 import (
-	"slices"
-
+	"matladder/internal/each"
 	"matladder/tile"
 )
 
@@ -29,9 +28,7 @@ func parts(n, unit, few, most int) []int {
 	const many = 16
 	var list []int
 	add := func(size int) {
-		if !slices.Contains(list, size) {
-			list = append(list, size)
-		}
+		list = each.With(list, size)
 	}
 	for p := 1; p <= most; p++ {
 		size := tile.Ceil(n, p)

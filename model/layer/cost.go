@@ -173,9 +173,8 @@ func on(d machine.Device, list []work, scores float64) float64 {
 
 type sender func(what, kind string, bytes, times float64, axes ...string)
 
-// activations sends what depends on tokens. A device has D/model columns of its tokens'
-// residual stream between the parts of a layer; each part gathers them and scatters its
-// sums back.
+// activations sends what depends on tokens. A device has D/model columns of its tokens' residual
+// stream between the parts of a layer; each part gathers them and scatters its sums back.
 func (a Ask) activations(p Plan, s sizes, times float64, send sender) {
 	l, along := a.Layer, []string{mesh.Data, mesh.Expert}
 	const gathered, stay = "gathering and scattering activations", "adding up sums of weights that stay"

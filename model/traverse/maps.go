@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/tile"
 )
 
@@ -108,10 +109,7 @@ func (m *blockMap) write(w *strings.Builder, r *RefTotals) {
 		fmt.Fprintf(w, "%s  whole, %s %s\n", r.Ref.Name, verb, times(r.Blocks))
 		return
 	}
-	shape := make([]string, len(m.blocks))
-	for i, n := range m.blocks {
-		shape[i] = fmt.Sprint(n)
-	}
+	shape := each.Of(m.blocks, func(n int) string { return fmt.Sprint(n) })
 	fmt.Fprintf(w, "%s  %s blocks, %s %s", r.Ref.Name, strings.Join(shape, "×"), verb, times(r.Blocks))
 	if r.again > 0 {
 		fmt.Fprintf(w, ", %d of them again", r.again)

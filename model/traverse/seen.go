@@ -1,7 +1,6 @@
 package traverse
 
-// blockSet is a set of block numbers, a bit each, in pages made when they are
-// first touched.
+// blockSet is a set of block numbers, a bit each, in pages made when they are first touched.
 type blockSet struct {
 	pages map[int64]*page
 	last  int64 // number of the page used last

@@ -19,8 +19,7 @@ type Visit struct {
 	Bytes int64 // moved; 0 if Kept
 }
 
-// Move says whether a block was moved for a step: an input brought in, an output
-// written back.
+// Move says whether a block was moved for a step: an input brought in, an output written back.
 type Move uint8
 
 // The moves.

@@ -11,9 +11,8 @@ import (
 	"matladder/tile"
 )
 
-// WriteText writes the first steps of a launch as a table for people, at most
-// limit of them, and then the totals of all. A block that is moved has a + before
-// it, one that is moved again an *.
+// WriteText writes the first steps of a launch as a table for people, at most limit of them, and
+// then the totals of all. A block that is moved has a + before it, one that is moved again an *.
 func WriteText(ctx context.Context, out io.Writer, programs []*tile.Program, tables map[string]tile.Tensor, limit int64) error {
 	w := &textTable{out: out, program: -1}
 	totals, err := walk(ctx, programs, tables, func(s *Step) error {
@@ -154,10 +153,9 @@ func scaled(n int64, base float64, units ...string) string {
 var csvHeader = []string{"step", "program", "ids", "ref", "kind", "block", "move", "bytes",
 	"blocks_loaded", "loads_skipped", "blocks_stored", "bytes_moved", "bytes_reread", "fast_bytes"}
 
-// WriteCSV writes a row for each ref at each step, at most limit steps, and then
-// one with step "total" for each ref of the whole launch. ids and block are
-// numbers with spaces between; bytes are those that the row moved; counters are
-// those of the launch up to and with the step.
+// WriteCSV writes a row for each ref at each step, at most limit steps, and then one with step
+// "total" for each ref of the whole launch. ids and block are numbers with spaces between; bytes
+// are those that the row moved; counters are those of the launch up to and with the step.
 func WriteCSV(ctx context.Context, out io.Writer, programs []*tile.Program, tables map[string]tile.Tensor, limit int64) error {
 	w := csv.NewWriter(out)
 	w.Write(csvHeader)

@@ -8,12 +8,11 @@ import (
 	"matladder/tile"
 )
 
-// steps yields every program of a launch, in program order: the programs of the
-// sequence one after another, each grid with its last axis fastest. tables gives
-// the scalar tables that index maps look up, by name; other arrays are not
-// needed. The step is the same value each time. An error comes last, with a nil
-// step: a table is missing, does not fit or leads outside an array, or through
-// it an output block is visited twice.
+// steps yields every program of a launch, in program order: the programs of the sequence one
+// after another, each grid with its last axis fastest. tables gives the scalar tables that index
+// maps look up, by name; other arrays are not needed. The step is the same value each time. An
+// error comes last, with a nil step: a table is missing, does not fit or leads outside an array,
+// or through it an output block is visited twice.
 func steps(programs []*tile.Program, tables map[string]tile.Tensor) iter.Seq2[*Step, error] {
 	return func(yield func(*Step, error) bool) {
 		if err := checkTables(programs, tables); err != nil {
@@ -41,8 +40,7 @@ func steps(programs []*tile.Program, tables map[string]tile.Tensor) iter.Seq2[*S
 	}
 }
 
-// walker is one program on its way through the grid, and the tile.Env of where
-// it is.
+// walker is one program on its way through the grid, and the tile.Env of where it is.
 type walker struct {
 	*tile.Point
 	program *tile.Program
@@ -168,8 +166,7 @@ func (w *walker) block(f *follow, v *Visit, sameParallel bool) {
 	}
 }
 
-// sameParallel reports whether the step before was at the same place of the
-// parallel axes.
+// sameParallel reports whether the step before was at the same place of the parallel axes.
 func (w *walker) sameParallel() bool {
 	for d, a := range w.program.Grid {
 		if a.Semantics == tile.Parallel && w.IDs()[d] != w.step.IDs[d] {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"matladder/internal/each"
+
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -248,9 +250,6 @@ func (b *Bars) places() (place map[int]float64, width float64, n int) {
 	return place, width, n
 }
 
-func (p BarPanel) widestLabel() (w vg.Length) {
-	for _, bar := range p.Bars {
-		w = max(w, tickStyle.Width(bar.Label))
-	}
-	return w
+func (p BarPanel) widestLabel() vg.Length {
+	return each.Most(p.Bars, func(bar Bar) vg.Length { return tickStyle.Width(bar.Label) })
 }

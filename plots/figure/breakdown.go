@@ -3,6 +3,8 @@ package figure
 import (
 	"image/color"
 
+	"matladder/internal/each"
+
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -72,10 +74,7 @@ func (b *Breakdowns) lay(c draw.Canvas, page vg.Rectangle, head vg.Length) (vg.L
 	}
 	title := bold(style(smallSize, Ink, text.XLeft, text.YTop))
 	var titles, names, words vg.Length
-	widths := make([]vg.Length, len(b.Heads))
-	for i, head := range b.Heads {
-		widths[i] = tickStyle.Width(head) + columnGap
-	}
+	widths := each.Of(b.Heads, func(head string) vg.Length { return tickStyle.Width(head) + columnGap })
 	height, most := head, 0.0
 	for _, name := range b.Room {
 		names = max(names, tickStyle.Width(name))

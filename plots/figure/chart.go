@@ -61,8 +61,7 @@ func (ch *Chart) lay(c draw.Canvas, page vg.Rectangle, head vg.Length) (vg.Lengt
 	}
 }
 
-// frame is the place of the axes on a page that keeps room to the right and below their
-// labels.
+// frame is the place of the axes on a page that keeps room to the right and below their labels.
 func (ch *Chart) frame(page vg.Rectangle, right, below vg.Length) frame {
 	f := frame{x: ch.X, y: ch.Y, box: page}
 	f.box.Max.X -= right

@@ -5,9 +5,8 @@ import (
 	"math"
 )
 
-// The palette of Okabe and Ito (Color Universal Design, 2008), which stays
-// apart under the common kinds of colour blindness. Its yellow is left out:
-// on white it cannot be read.
+// The palette of Okabe and Ito (Color Universal Design, 2008), which stays apart under the common
+// kinds of colour blindness. Its yellow is left out: on white it cannot be read.
 var (
 	Black         = color.NRGBA{0x00, 0x00, 0x00, 0xff}
 	Orange        = color.NRGBA{0xe6, 0x9f, 0x00, 0xff}

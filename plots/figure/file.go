@@ -9,15 +9,16 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"matladder/internal/files"
 
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
-
-	"matladder/internal/files"
 )
 
 // A Format is a kind of picture file.
@@ -131,12 +132,7 @@ func (f *finite) placed(points ...vg.Point) bool {
 }
 
 func (f *finite) path(p vg.Path) bool {
-	for _, c := range p {
-		if !f.placed(c.Pos, vg.Point{X: c.Radius}) || !f.placed(c.Control...) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(p, func(c vg.PathComp) bool { return !f.placed(c.Pos, vg.Point{X: c.Radius}) || !f.placed(c.Control...) })
 }
 
 func (f *finite) Stroke(p vg.Path) {

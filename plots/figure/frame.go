@@ -3,6 +3,8 @@ package figure
 import (
 	"math"
 
+	"matladder/internal/each"
+
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -45,11 +47,7 @@ func (f frame) yTicks() []Tick {
 
 // yWidth is what the labels of the y axis need left of the box.
 func (f frame) yWidth() vg.Length {
-	var w vg.Length
-	for _, t := range f.yTicks() {
-		w = max(w, tickStyle.Width(t.Label))
-	}
-	return w + tickLength + 4
+	return each.Most(f.yTicks(), func(t Tick) vg.Length { return tickStyle.Width(t.Label) }) + tickLength + 4
 }
 
 // drawY draws the y axis with its grid. With labels false

@@ -3,6 +3,8 @@ package figure
 import (
 	"image/color"
 
+	"matladder/internal/each"
+
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -25,8 +27,7 @@ type HeatRow struct {
 	Cells     []HeatCell
 }
 
-// A HeatCell is a value, or a word why there is none; both empty where nothing
-// was tried.
+// A HeatCell is a value, or a word why there is none; both empty where nothing was tried.
 type HeatCell struct {
 	Value            float64
 	Best             bool // of its column
@@ -91,10 +92,7 @@ func hatch(c draw.Canvas, b vg.Rectangle) {
 
 func (h *HeatMap) lay(c draw.Canvas, page vg.Rectangle, head vg.Length) (vg.Length, func()) {
 	label := style(smallSize, Ink, text.XRight, text.YCenter)
-	var left vg.Length
-	for _, row := range h.Rows {
-		left = max(left, label.Width(shorten(row.Label, label)))
-	}
+	left := each.Most(h.Rows, func(row HeatRow) vg.Length { return label.Width(shorten(row.Label, label)) })
 	top := page.Max.Y - head + textLine
 	minX := page.Min.X + left + 12
 	f := frame{x: h.X, box: box(minX, top-cellHeight*vg.Length(len(h.Rows)),

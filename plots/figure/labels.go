@@ -3,6 +3,8 @@ package figure
 import (
 	"slices"
 
+	"matladder/internal/each"
+
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -60,11 +62,8 @@ func (ch *Chart) endLabels() *endLabels {
 }
 
 // width is what the labels need right of labelGap.
-func (l *endLabels) width() (w vg.Length) {
-	for _, e := range l.entries {
-		w = max(w, e.style.Width(e.text)+markerSpace)
-	}
-	return w
+func (l *endLabels) width() vg.Length {
+	return each.Most(l.entries, func(e endLabel) vg.Length { return e.style.Width(e.text) + markerSpace })
 }
 
 // fit reports whether all labels have room beside axes of the given height.
@@ -81,14 +80,10 @@ func (e endLabel) end(f frame) vg.Point {
 	return vg.Point{X: f.box.Max.X, Y: f.Y(min(e.roof.Peak, f.y.Max))}
 }
 
-// place spreads the labels over the height of the axes, half a line more at
-// either end.
+// place spreads the labels over the height of the axes, half a line more at either end.
 func (l *endLabels) place(f frame) {
 	height := float64(textLine)
-	var want []float64
-	for _, e := range l.entries {
-		want = append(want, float64(e.end(f).Y))
-	}
+	want := each.Of(l.entries, func(e endLabel) float64 { return float64(e.end(f).Y) })
 	l.centres, _ = spread(want, slices.Repeat([]float64{height}, len(want)), float64(f.box.Min.Y)-height/2, float64(f.box.Max.Y)+height/2)
 }
 
@@ -154,11 +149,10 @@ func (g legend) draw(c draw.Canvas, page vg.Rectangle) {
 	}
 }
 
-// spread moves intervals of the given heights, wanted with their centres at
-// want, so that none overlap and all lie within lo..hi, each moved as little
-// as the others allow (least squares: neighbours that collide are merged into
-// a block that is placed at the mean of what its members want). It returns
-// the centres in the order of want, and false if the heights do not fit.
+// spread moves intervals of the given heights, wanted with their centres at want, so that none
+// overlap and all lie within lo..hi, each moved as little as the others allow (least squares:
+// neighbours that collide are merged into a block that is placed at the mean of what its members
+// want). It returns the centres in the order of want, and false if the heights do not fit.
 func spread(want, height []float64, lo, hi float64) ([]float64, bool) {
 	type block struct {
 		first, last int     // in order

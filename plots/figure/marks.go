@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"matladder/internal/each"
+
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -75,10 +77,7 @@ func (ch *Chart) drawPointLabels(c draw.Canvas, f frame) {
 	for _, r := range ch.Roofs {
 		t.boxes = append(t.boxes, r.drawSlopeLabel(c, f)...)
 	}
-	longest := 0
-	for _, s := range ch.Series {
-		longest = max(longest, len(s.Points))
-	}
+	longest := each.Most(ch.Series, func(s Series) int { return len(s.Points) })
 	for back := 1; back <= longest; back++ {
 		for _, s := range ch.Series {
 			if back > len(s.Points) || s.Points[len(s.Points)-back].Label == "" {

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 
+	"matladder/internal/each"
+
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -79,11 +81,8 @@ func (st strip) height() vg.Length {
 }
 
 // labelWidth is what the names of the rows need right of the axes.
-func (st strip) labelWidth() (w vg.Length) {
-	for _, row := range st.rows {
-		w = max(w, tickStyle.Width(row.label)+labelGap+markerSpace)
-	}
-	return w
+func (st strip) labelWidth() vg.Length {
+	return each.Most(st.rows, func(row stripRow) vg.Length { return tickStyle.Width(row.label) + labelGap + markerSpace })
 }
 
 // draw writes the strip from top down under the data area, and a cross on the

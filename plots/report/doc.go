@@ -1,6 +1,5 @@
-// Package report writes results as one page to explore them: charts, the
-// ladder's table, the traversal player, where the figures come from, and the
-// raw rows to take along.
+// Package report writes results as one page to explore them: charts, the ladder's table, the
+// traversal player, where the figures come from, and the raw rows to take along.
 //
 //  1. Write picks what the page needs of each summary and lays it out in
 //     columns, as points in sections: one for each problem family (dtypes,
@@ -12,11 +11,10 @@
 //  4. In the browser, filter.js decides which points are shown; rate.js,
 //     roofline.js and table.js show them.
 //
-// Colours and rules are those of package plots: a kernel has one colour,
-// predictions are dashed and hollow and never joined with measurements, what is
-// not to be relied on is hollow too and has † before its figures, and a
-// point without a figure is a cross that says why. Figures come from package
-// results; the page rounds them and does nothing else to them.
+// Colours and rules are those of package plots: a kernel has one colour, predictions are dashed
+// and hollow and never joined with measurements, what is not to be relied on is hollow too and
+// has † before its figures, and a point without a figure is a cross that says why. Figures come
+// from package results; the page rounds them and does nothing else to them.
 //
 // The page is a function of its input: it holds no time of its own and no
 // path. Texts from rows reach it as JSON data and are only ever set as text.

@@ -2,15 +2,13 @@ package report
 
 import (
 	"cmp"
-	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	"matladder/stats"
-
+	"matladder/internal/words"
 	"matladder/machine"
 	"matladder/results"
+	"matladder/stats"
 )
 
 // dtypeOf names what a section computes.
@@ -19,50 +17,18 @@ func dtypeOf(s *stats.Summary) string {
 	if s.Precision != "" && s.Precision != "default" {
 		precision = "precision " + s.Precision
 	}
-	return joined(s.FamilyWord(), s.Dtypes(), precision, s.Quant, s.Activation, s.Options)
+	return words.Joined(" · ", s.FamilyWord(), s.Dtypes(), precision, s.Quant, s.Activation, s.Options)
 }
 
 // machineOf names where.
 func machineOf(s *stats.Summary) string {
-	devices := ""
-	if s.Devices > 1 {
-		devices = fmt.Sprintf("%d devices", s.Devices)
-	}
-	return cmp.Or(joined(machine.CommonName(cmp.Or(s.Device, s.Chip)), devices, s.Host), "unknown machine")
+	return cmp.Or(words.Joined(" · ", machine.CommonName(cmp.Or(s.Device, s.Chip)), words.Counted(s.Devices, "device", 2), s.Host), "unknown machine")
 }
 
-// howOf names what else a point ran with: points that differ in it share no
-// line.
+// howOf names what else a point ran with: points that differ in it share no line.
 func howOf(s *stats.Summary) string {
-	threads := ""
-	switch {
-	case s.Threads == 1:
-		threads = "1 thread"
-	case s.Threads > 1:
-		threads = fmt.Sprintf("%d threads", s.Threads)
-	}
-	operands, inputs, version := "", "", ""
-	if s.Operands != "" {
-		operands = "operands in " + s.Operands
-	}
-	if s.Dist != "" {
-		inputs = s.Dist + " inputs"
-	}
-	if s.MatladderVersion != "" {
-		version = "matladder " + s.MatladderVersion
-	}
-	return joined(s.Backend, strings.TrimSpace(s.Plugin+" "+s.PluginVersion), string(s.Method), s.ISA, threads, s.Mesh, operands, inputs, version)
-}
-
-// spreadOf says how far the interval reaches, or that there is none.
-func spreadOf(s *stats.Summary) string {
-	switch {
-	case !s.Time.Known() || s.Mode == results.Predicted:
-		return ""
-	case !s.Time.Sure():
-		return fmt.Sprintf("n=%d", s.Time.N)
-	}
-	return fmt.Sprintf("%.1f%%", 100*s.Time.Spread())
+	return words.Joined(" · ", s.Backend, strings.TrimSpace(s.Plugin+" "+s.PluginVersion), string(s.Method), s.ISA, words.Counted(s.Threads, "thread", 1), s.Mesh,
+		words.Between("operands in ", s.Operands, ""), words.Between("", s.Dist, " inputs"), words.Between("matladder ", s.MatladderVersion, ""))
 }
 
 // roof is what a section's rows say of its machine: the newest statement
@@ -89,8 +55,7 @@ func peakUnit(s *stats.Summary) results.Unit {
 	return results.FLOPs
 }
 
-// compareKernels orders as the ladder's table does: the baseline and other
-// libraries come last.
+// compareKernels orders as the ladder's table does: the baseline and other libraries come last.
 func compareKernels(a, b string) int {
 	rank := func(kernel string) int {
 		if _, ok := stats.Rung(kernel); ok {
@@ -99,9 +64,4 @@ func compareKernels(a, b string) int {
 		return 1
 	}
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), stats.CompareKernels(a, b))
-}
-
-// joined writes the parts that are not empty.
-func joined(parts ...string) string {
-	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " · ")
 }

@@ -9,10 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"matladder/stats"
-
 	"matladder/plots"
 	"matladder/results"
+	"matladder/stats"
 )
 
 // points is what the page knows: lists that points refer to by number, and the
@@ -23,8 +22,7 @@ type points struct {
 	Sizes    []size    `json:"sizes"`
 	Texts    []string  `json:"texts"`
 
-	// One entry a point, in the order of the ladder's table. Numbers refer to
-	// the lists above.
+	// One entry a point, in the order of the ladder's table. Numbers refer to the lists above.
 	Section       []int   `json:"section"`
 	Kernel        []int   `json:"kernel"`
 	Size          []int   `json:"size"`
@@ -61,8 +59,7 @@ const (
 	lowConfidenceOver
 )
 
-// section is what a chart shows together: rates that have one unit, on one
-// machine.
+// section is what a chart shows together: rates that have one unit, on one machine.
 type section struct {
 	Dtype     string  `json:"dtype"` // with quantization and epilogue
 	Machine   string  `json:"machine"`
@@ -178,7 +175,7 @@ func (p *points) addTexts(s *stats.Summary, of func(string) int) {
 	p.Params = append(p.Params, of(s.Params))
 	p.How = append(p.How, of(howOf(s)))
 	p.Run = append(p.Run, of(s.RunID))
-	p.Spread = append(p.Spread, of(spreadOf(s)))
+	p.Spread = append(p.Spread, of(s.SpreadCell()))
 	below, _, _ := strings.Cut(s.Below, "_")
 	p.Below = append(p.Below, of(below))
 	p.Status = append(p.Status, of(string(s.Status)))

@@ -163,7 +163,7 @@ func (p *Provenance) title() string {
 	if !p.first.IsZero() {
 		day = p.first.Format(time.DateOnly)
 	}
-	return joined("matladder report", machine, day)
+	return words.Joined(" · ", "matladder report", machine, day)
 }
 
 // fileName is that of the rows' download: the run's, if there is but one.

@@ -1,7 +1,11 @@
 package report
 
 import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
 	"embed"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,12 +15,12 @@ import (
 	"slices"
 	"strings"
 
-	"matladder/stats"
-
 	"matladder/model/traverse"
+	"matladder/plots"
 	"matladder/plots/figure"
 	"matladder/plots/report/echarts"
 	"matladder/results"
+	"matladder/stats"
 )
 
 // Input is what a report shows.
@@ -103,4 +107,76 @@ func Write(w io.Writer, in Input) error {
 func script(v any) (template.JS, error) {
 	text, err := json.Marshal(v)
 	return template.JS(text), err
+}
+
+// pack returns the rows as CSV, compressed with gzip and written in base64.
+// Rows repeat themselves: this is a tenth of them or less. columns are those
+// that they have beside the known ones.
+func pack(rows iter.Seq2[*results.Record, error], columns []string) (string, error) {
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	if err != nil {
+		return "", err
+	}
+	w, err := results.NewWriter(z, columns...)
+	if err != nil {
+		return "", err
+	}
+	for r, err := range rows {
+		if err == nil {
+			err = w.Write(r)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	if err := z.Close(); err != nil {
+		return "", err
+	}
+	return base64.StdEncoding.EncodeToString(b.Bytes()), nil
+}
+
+// A kindOfPicture is a part of the page with the pictures of one kind.
+type kindOfPicture struct {
+	Kind, Title, About string
+	Images             []image
+}
+
+// An image is one picture in the page's text; without Data the title says why there is none.
+type image struct {
+	Title         string
+	Data          template.URL
+	Width, Height int // in CSS pixels
+}
+
+// about says what kinds of picture show; another kind has its name alone.
+var about = map[plots.Kind][2]string{
+	plots.Blocks:    {"Blocks", "Each block shape at each size, coloured by its rate; what is too big is hatched."},
+	plots.Waterfall: {"One grid step", "What a grid step is made of by the step model, and what it takes."},
+	plots.Dispatch:  {"Dispatch", "The device's time of a launch beside what calling it costs."},
+	plots.Errors:    {"Errors", "What rounding costs by the length of the sum: a line is the largest error of a kernel's block shapes, its band reaches down to the least."},
+}
+
+// gallery puts pictures into the page's text, as SVG that is an image of its own: it can
+// run and load nothing.
+func gallery(pictures []figure.Picture) []kindOfPicture {
+	var list []kindOfPicture
+	for _, p := range pictures {
+		h := p.Head()
+		if len(list) == 0 || list[len(list)-1].Kind != h.Kind {
+			words := about[plots.Kind(h.Kind)]
+			list = append(list, kindOfPicture{Kind: h.Kind, Title: cmp.Or(words[0], h.Kind), About: words[1]})
+		}
+		k := &list[len(list)-1]
+		width, height := figure.Size(p)
+		img := image{Title: h.Title, Width: int(width.Points() * 4 / 3), Height: int(height.Points() * 4 / 3)}
+		var svg bytes.Buffer
+		if err := figure.Write(&svg, p, figure.SVG); err != nil {
+			img.Title = err.Error()
+		} else {
+			img.Data = template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(svg.Bytes()))
+		}
+		k.Images = append(k.Images, img)
+	}
+	return list
 }

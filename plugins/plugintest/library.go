@@ -47,10 +47,9 @@ var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AA
 
 // Library returns a shared library for Linux on an architecture, amd64 or arm64.
 //
-// It is one segment, mapped at 0, that holds in order: the headers, a symbol
-// table of two, their names, a hash table of one chain, the dynamic section, the
-// entry point and the table of functions. A section table lets tools find the
-// symbols.
+// It is one segment, mapped at 0, that holds in order: the headers, a symbol table of two, their
+// names, a hash table of one chain, the dynamic section, the entry point and the table of
+// functions. A section table lets tools find the symbols.
 func Library(arch string, b Behaviour) []byte {
 	name, body, size := "GetPjrtApi", code[arch][b], uint64(40)
 	switch b {

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"matladder/internal/each"
+
 	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -26,10 +28,7 @@ const fewest = 4
 // and Davis 1982), Error the standard deviation over resamples (Maritz and Jarrett 1978).
 // Both have a formula: nothing is drawn.
 func NewRun(times []float64) Run {
-	x := make([]float64, len(times))
-	for i, t := range times {
-		x[i] = math.Log(t)
-	}
+	x := each.Of(times, math.Log)
 	slices.Sort(x)
 	n := float64(len(x))
 	a, b := FastEnd*(n+1), (1-FastEnd)*(n+1)
@@ -110,11 +109,7 @@ type spread struct{ variance, freedom float64 }
 
 // mean of the figures of runs.
 func mean(runs []Run) float64 {
-	sum := 0.0
-	for _, r := range runs {
-		sum += r.Figure
-	}
-	return sum / float64(len(runs))
+	return each.Sum(runs, func(r Run) float64 { return r.Figure }) / float64(len(runs))
 }
 
 // own is the variance between a point's runs of one side, pooled over both.

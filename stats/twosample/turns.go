@@ -193,10 +193,9 @@ func (l *turns) p(rng *rand.Rand, most int, seen, q float64) float64 {
 	return float64(out+1) / float64(most+1)
 }
 
-// end is one end of the interval around seen: the difference furthest from it, on the side
-// of reach's sign, that a test at level does not reject. The search begins at reach and goes
-// further as long as that is not rejected; with too few pairs to reject anything, the end is
-// infinite.
+// end is one end of the interval around seen: the difference furthest from it, on the side of
+// reach's sign, that a test at level does not reject. The search begins at reach and goes further
+// as long as that is not rejected; with too few pairs to reject anything, the end is infinite.
 func (l *turns) end(swaps []swap, q, seen, reach, level float64) float64 {
 	kept := func(by float64) bool {
 		l.shift(by)

@@ -1,6 +1,5 @@
-// Package interp says what a tile program means: the grid as nested loops, each
-// operation as its definition. It is slow and obvious on purpose, and it is what
-// every backend is compared with.
+// Package interp says what a tile program means: the grid as nested loops, each operation as its
+// definition. It is slow and obvious on purpose, and it is what every backend is compared with.
 //
 //  1. Run binds arrays to programs by name and turns every element into a
 //     float64, which holds each value of each dtype exactly.
@@ -12,13 +11,12 @@
 //
 // # Values
 //
-// Floats are computed in float64 and rounded where the program rounds: by Cast,
-// by a constant of a dtype, and by Fill, Store and Accumulate, since memory has
-// a dtype. Between those a float32 or bfloat16 expression keeps its float64
-// value, so the interpreter is at least as exact as any backend. Integers are
-// exact and wrap in their dtype, as two's complement hardware does; Dot of
-// integers wraps in int32. An expression is evaluated by the statement that
-// uses it, on what memory holds then.
+// Floats are computed in float64 and rounded where the program rounds: by Cast, by a constant of
+// a dtype, and by Fill, Store and Accumulate, since memory has a dtype. Between those a float32
+// or bfloat16 expression keeps its float64 value, so the interpreter is at least as exact as any
+// backend. Integers are exact and wrap in their dtype, as two's complement hardware does; Dot of
+// integers wraps in int32. An expression is evaluated by the statement that uses it, on what
+// memory holds then.
 //
 // # States
 //

@@ -43,9 +43,8 @@ func (m *machine) dot(e *tile.Expr, a, b block) block {
 	return o
 }
 
-// dotRowMasked computes row i where elements may be padding or poison. A product
-// with padding along the contraction is left out; other padding stays with its
-// row or column.
+// dotRowMasked computes row i where elements may be padding or poison. A product with padding
+// along the contraction is left out; other padding stays with its row or column.
 func (m *machine) dotRowMasked(e *tile.Expr, a, b block, o *block, i, depth int) {
 	rows, cols := e.Shape[0], e.Shape[1]
 	aMask, bMask := contraction(e, 0), contraction(e, 1)
@@ -81,8 +80,7 @@ func contraction(dot *tile.Expr, arg int) state {
 	return padBit(dim, 2)
 }
 
-// along moves the padding of a matrix, which is along one dimension, to
-// dimension dim.
+// along moves the padding of a matrix, which is along one dimension, to dimension dim.
 func (s state) along(dim int) state {
 	const either = state(3)
 	if s&either == 0 {

@@ -8,10 +8,9 @@ import (
 	"matladder/tile"
 )
 
-// order yields the program ids of every program of the grid: in row-major
-// order, the last axis fastest, or, for a seed, one parallel program after
-// another in random order, each of them row-major over its Arbitrary axes. The
-// slice is reused.
+// order yields the program ids of every program of the grid: in row-major order, the last axis
+// fastest, or, for a seed, one parallel program after another in random order, each of them
+// row-major over its Arbitrary axes. The slice is reused.
 func order(grid []*tile.Axis, seed uint64) iter.Seq[[]int] {
 	var shuffled, inOrder []int
 	var rest []*tile.Axis // those that are in order
@@ -44,10 +43,9 @@ func order(grid []*tile.Axis, seed uint64) iter.Seq[[]int] {
 	}
 }
 
-// continues reports whether the program just before ids in row-major order has
-// the same Parallel coordinates, so that this one may rely on what it left in
-// scratch and in the output block. It depends on ids alone, not on the order
-// that is run.
+// continues reports whether the program just before ids in row-major order has the same Parallel
+// coordinates, so that this one may rely on what it left in scratch and in the output block. It
+// depends on ids alone, not on the order that is run.
 func continues(grid []*tile.Axis, ids []int) bool {
 	for d := len(grid) - 1; d >= 0; d-- {
 		switch {

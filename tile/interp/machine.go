@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/tile"
 )
 
@@ -161,8 +162,7 @@ func (m *machine) TableValue(table *tile.Ref, i int) int {
 	return int(a.val[i])
 }
 
-// fail stops the machine with a mistake at the current position, unless it has
-// stopped already.
+// fail stops the machine with a mistake at the current position, unless it has stopped already.
 func (m *machine) fail(format string, args ...any) { m.failAt(m.pos, format, args...) }
 
 func (m *machine) failAt(pos tile.Pos, format string, args ...any) {
@@ -184,11 +184,7 @@ func (m *machine) where() string {
 	if len(axes) == 0 {
 		return ""
 	}
-	ids := make([]int, len(axes))
-	for i, a := range axes {
-		ids[i] = m.ProgramID(a)
-	}
-	return " at " + assignments(axes, ids)
+	return " at " + assignments(axes, each.Of(axes, m.ProgramID))
 }
 
 // assignments prints i=0, k=2.

@@ -8,8 +8,7 @@ import (
 	"matladder/tile/internal/inflight"
 )
 
-// world is the devices that run one program, in turns: each goes on until it waits for
-// another.
+// world is the devices that run one program, in turns: each goes on until it waits for another.
 type world struct {
 	program  *tile.Program
 	machines []*machine

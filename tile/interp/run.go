@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/tile"
 )
 
@@ -22,9 +23,8 @@ type Options struct {
 	watchDot func(m *machine, dot *tile.Expr, a, b block) // for tests
 }
 
-// Run runs programs one after another on in and returns the outputs, in and out
-// in the order of tile.Bind. A wrong program is a *tile.Error; a context that
-// ends is its error, wrapped.
+// Run runs programs one after another on in and returns the outputs, in and out in the order of
+// tile.Bind. A wrong program is a *tile.Error; a context that ends is its error, wrapped.
 func Run(ctx context.Context, programs []*tile.Program, in []tile.Tensor) ([]tile.Tensor, error) {
 	return RunWith(ctx, programs, in, Options{})
 }
@@ -102,10 +102,7 @@ func RunMesh(ctx context.Context, programs []*tile.Program, in [][]tile.Tensor, 
 // loadInputs turns tensors into arrays by name.
 func loadInputs(refs []*tile.Ref, in []tile.Tensor) (map[string]*array, error) {
 	if len(in) != len(refs) {
-		names := make([]string, len(refs))
-		for i, r := range refs {
-			names[i] = r.Name
-		}
+		names := each.Of(refs, func(r *tile.Ref) string { return r.Name })
 		return nil, fmt.Errorf("interp: %d inputs given, the programs take %d: %s", len(in), len(refs), strings.Join(names, ", "))
 	}
 	arrays := map[string]*array{}
@@ -120,4 +117,41 @@ func loadInputs(refs []*tile.Ref, in []tile.Tensor) (map[string]*array, error) {
 		arrays[r.Name] = a
 	}
 	return arrays, nil
+}
+
+// Counters are what one run did, as a sequential machine with one buffer for
+// each ref would do it.
+type Counters struct {
+	GridSteps    int64 // programs run
+	BlocksLoaded int64 // input blocks brought in
+	BytesLoaded  int64 // bytes of them inside their arrays
+	BlocksStored int64 // output blocks written back
+	BytesStored  int64 // bytes of them inside their arrays
+	Refs         []RefCounters
+}
+
+// RefCounters is the share of one ref. A block counts as loaded, or stored, when its index
+// differs from that of the step before; a table is loaded once for its program, whole.
+type RefCounters struct {
+	Ref    *tile.Ref // an In, Out or Table
+	Blocks int64
+	Bytes  int64
+}
+
+// count adds what m did.
+func (m *machine) count(c *Counters) {
+	c.GridSteps += m.steps
+	for _, v := range m.views {
+		switch v.ref.Kind {
+		case tile.Scratch:
+			continue
+		case tile.Out:
+			c.BlocksStored += v.blocks
+			c.BytesStored += v.bytes
+		default:
+			c.BlocksLoaded += v.blocks
+			c.BytesLoaded += v.bytes
+		}
+		c.Refs = append(c.Refs, RefCounters{v.ref, v.blocks, v.bytes})
+	}
 }

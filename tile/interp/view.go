@@ -38,8 +38,7 @@ func newView(r *tile.Ref, a *array) *view {
 	return v
 }
 
-// inside returns how many elements of the block along dimension d of the array
-// are inside it.
+// inside returns how many elements of the block along dimension d of the array are inside it.
 func (v *view) inside(d int) int { return v.ref.Inside(d, v.index[d]) }
 
 // run is a row of the block along the last dimension of the array.
@@ -51,8 +50,7 @@ type run struct {
 	last         state // padding along this dimension, for those not inside
 }
 
-// pad returns the padding bits of element i of the run; 0 if it is inside the
-// array.
+// pad returns the padding bits of element i of the run; 0 if it is inside the array.
 func (r run) pad(i int) state {
 	if i < r.inside {
 		return r.outside

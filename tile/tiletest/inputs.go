@@ -2,10 +2,9 @@ package tiletest
 
 import "matladder/tile"
 
-// Inputs returns arrays for p, in the order of tile.Bind's In, made from a seed:
-// small integers that every dtype holds, so that sums are exact in any order;
-// tables hold block numbers that are in range wherever an index map looks one
-// up directly, and bounds of axes from 1 on.
+// Inputs returns arrays for p, in the order of tile.Bind's In, made from a seed: small integers
+// that every dtype holds, so that sums are exact in any order; tables hold block numbers that are
+// in range wherever an index map looks one up directly, and bounds of axes from 1 on.
 func Inputs(p *tile.Program, seed uint64) []tile.Tensor {
 	bound, err := tile.Bind([]*tile.Program{p})
 	if err != nil {

@@ -5,9 +5,8 @@ import (
 	"time"
 
 	"matladder/internal/words"
-	"matladder/stats"
-
 	"matladder/results"
+	"matladder/stats"
 )
 
 // measured are the points of a machine, for Answers.

@@ -8,11 +8,10 @@ import (
 	"text/tabwriter"
 
 	"matladder/internal/words"
-	"matladder/stats"
-
 	"matladder/plots"
 	"matladder/plots/figure"
 	"matladder/results"
+	"matladder/stats"
 	"matladder/workshop"
 )
 

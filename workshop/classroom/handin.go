@@ -135,9 +135,8 @@ func (h *HandIn) Write(path string) error {
 
 var resultsPart = regexp.MustCompile(`^results/\d{3}\.csv$`)
 
-// OpenHandIn reads a file that Write made, or that somebody says it did: parts of other
-// names are refused, and so is what is larger than a workshop makes. Bad rows are left
-// out and told.
+// OpenHandIn reads a file that Write made, or that somebody says it did: parts of other names are
+// refused, and so is what is larger than a workshop makes. Bad rows are left out and told.
 func OpenHandIn(path string) (h *HandIn, warnings []error, err error) {
 	packed, err := files.ReadRegular(path, mostAll)
 	if err != nil {

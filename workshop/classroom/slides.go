@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"matladder/internal/each"
 	"matladder/workshop"
 )
 
@@ -246,10 +247,7 @@ func Handout() (string, error) {
 		title, _, _ := strings.Cut(page, "\n")
 		fmt.Fprintf(&b, "\n## %s\n", strings.TrimPrefix(title, "# "))
 		if m := inWords.FindStringSubmatch(page); m != nil {
-			var terms []string
-			for _, t := range bold.FindAllStringSubmatch(m[1], -1) {
-				terms = append(terms, t[1])
-			}
+			terms := each.Of(bold.FindAllStringSubmatch(m[1], -1), func(t []string) string { return t[1] })
 			fmt.Fprintf(&b, "\nWords: %s.\n", strings.Join(terms, ", "))
 		}
 		if m := predict.FindStringSubmatch(page); m != nil {

@@ -16,11 +16,10 @@ import (
 	"matladder/problem"
 )
 
-// Unsigned is the variant in which an int8 operand a is handed over as uint8, 128
-// added to each element, for libraries that multiply uint8 by int8 faster or not
-// otherwise. The 128 is taken out again where the output is verified, outside the
-// timed region; in a scaled product the library does so itself, as the zero point
-// of a.
+// Unsigned is the variant in which an int8 operand a is handed over as uint8, 128 added to each
+// element, for libraries that multiply uint8 by int8 faster or not otherwise. The 128 is taken
+// out again where the output is verified, outside the timed region; in a scaled product the
+// library does so itself, as the zero point of a.
 const Unsigned = "uint8"
 
 // Options are for Open.
@@ -34,8 +33,7 @@ type Options struct {
 	// that (MKL, oneDNN): what Program.Prepack of package matladder is compared with.
 	Packed bool
 
-	// CallTimeout limits what takes no context: inputs, check, results. 10 minutes
-	// if 0.
+	// CallTimeout limits what takes no context: inputs, check, results. 10 minutes if 0.
 	CallTimeout time.Duration
 }
 
@@ -124,8 +122,7 @@ func (b *Backend) Close() error {
 // Supports returns why the library does not compute p, or nil.
 func (b *Backend) Supports(p problem.Problem) error { return b.asks.supports(b, p) }
 
-// Variants lists the forms in which the library computes p: "" as asked, or
-// Unsigned.
+// Variants lists the forms in which the library computes p: "" as asked, or Unsigned.
 func (b *Backend) Variants(p problem.Problem) []string { return b.asks.variants(b, p) }
 
 // Products lists what the library computes, for people.

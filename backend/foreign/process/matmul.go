@@ -1,11 +1,14 @@
 package process
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"matladder/backend"
+	"matladder/backend/internal/stage"
+	"matladder/internal/each"
 	"matladder/internal/known"
 	"matladder/problem"
 	"matladder/tile"
@@ -60,13 +63,9 @@ var forms = []form{
 
 // formsOf are the forms of p that the library has.
 func (b *Backend) formsOf(p problem.Matmul) []form {
-	var list []form
-	for _, f := range forms {
-		if f.a == p.A && f.b == p.B && f.out == p.Out && f.scaled == (p.Quant != problem.NoQuant) && slices.Contains(b.has, f.name) {
-			list = append(list, f)
-		}
-	}
-	return list
+	return each.That(forms, func(f form) bool {
+		return f.a == p.A && f.b == p.B && f.out == p.Out && f.scaled == (p.Quant != problem.NoQuant) && slices.Contains(b.has, f.name)
+	})
 }
 
 // keeps: a library of products loads in milliseconds.
@@ -99,4 +98,41 @@ func (multiplies) request(b *Backend, spec backend.ProblemSpec) (string, error) 
 		verb = "packed"
 	}
 	return fmt.Sprintf(verb+" %s %d %d %d %d %d", fits[i].name, p.M, p.K, p.N, scalesA, scalesB), nil
+}
+
+// errScales ends a sentence that begins with the library's name.
+var errScales = errors.New("asked for scales that are given, one for all of a or for each row, one for all of b or for each column")
+
+// scalesOf returns how many scales p has of a, one or one for each row, and of b, one or one
+// for each column, 0 if nothing is scaled; or why no peer is asked for a product of that
+// quantization.
+func scalesOf(p problem.Matmul) (a, b int, err error) {
+	s, err := p.Scheme()
+	if err != nil || s.B == problem.NoGrain {
+		return 0, 0, err
+	}
+	if s.Dynamic || s.ZeroA || s.ZeroB || s.A == problem.NoGrain || s.B == problem.Block {
+		return 0, 0, errScales
+	}
+	a, b = 1, 1
+	if s.A == problem.Token {
+		a = p.M
+	}
+	if s.B == problem.Channel {
+		b = p.N
+	}
+	return a, b, nil
+}
+
+// operandsOf are the arrays that a peer is loaded with, in the order in which they are
+// handed over, and the one that comes back.
+func operandsOf(asked problem.Problem) (in, out []problem.Operand, err error) {
+	in, out = stage.Split(asked.Operands())
+	if p, ok := asked.(problem.Matmul); ok {
+		var a, b int
+		if a, b, err = scalesOf(p); a > 0 {
+			in = append(in, problem.Operand{Name: "sa", Dtype: tile.Float32, Shape: []int{a, 1}}, problem.Operand{Name: "sb", Dtype: tile.Float32, Shape: []int{1, b}})
+		}
+	}
+	return in, out, err
 }

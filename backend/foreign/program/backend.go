@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"sync"
 
 	"matladder/backend"
 	"matladder/backend/foreign"
@@ -136,4 +137,37 @@ func (b *Backend) given(spec *backend.ProblemSpec) error {
 	}
 	spec.Program = b.file.Program
 	return nil
+}
+
+// lazy is a backend that is opened when it is first needed.
+type lazy struct {
+	open func(context.Context) (backend.Backend, error)
+	mu   sync.Mutex
+	b    backend.Backend // once it is open
+}
+
+// get opens the backend, unless it is.
+func (l *lazy) get(ctx context.Context) (backend.Backend, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.b != nil {
+		return l.b, nil
+	}
+	b, err := l.open(ctx)
+	if err == nil {
+		l.b = b
+	}
+	return b, err
+}
+
+// close closes what is open.
+func (l *lazy) close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.b == nil {
+		return nil
+	}
+	b := l.b
+	l.b = nil
+	return b.Close()
 }

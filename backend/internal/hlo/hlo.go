@@ -60,8 +60,7 @@ type Shape struct {
 	Tuple      []Shape
 }
 
-// Read reads a module. format is what the plugin says of it: hlo or
-// hlo_with_config.
+// Read reads a module. format is what the plugin says of it: hlo or hlo_with_config.
 func Read(format string, text []byte) (*Module, error) {
 	if format == "hlo_with_config" {
 		inner, err := first(text, 1)

@@ -3,17 +3,13 @@ package hlo
 import (
 	"encoding/json"
 	"strconv"
+
+	"matladder/internal/each"
 )
 
 // Loops are the loops of the program itself, not those inside others.
 func (m *Module) Loops() []*Instruction {
-	var loops []*Instruction
-	for _, i := range m.Entry.Instructions {
-		if i.Opcode == "while" {
-			loops = append(loops, i)
-		}
-	}
-	return loops
+	return each.That(m.Entry.Instructions, func(i *Instruction) bool { return i.Opcode == "while" })
 }
 
 // Body is the computation that a loop repeats; nil if i is none.
@@ -91,9 +87,7 @@ type Windows struct {
 }
 
 // Windows lists the products of the program itself of which libtpu notes all of that.
-func (m *Module) Windows() []Windows {
-	return windowsOf(m.Entry)
-}
+func (m *Module) Windows() []Windows { return windowsOf(m.Entry) }
 
 func windowsOf(c *Computation) []Windows {
 	all := []Windows{}

@@ -12,8 +12,7 @@ const maxDevices = 1 << 20
 
 var errGroups = errors.New("groups of devices that do not add up")
 
-// fields calls each for every field of a message: value holds numbers, data what
-// has a length.
+// fields calls each for every field of a message: value holds numbers, data what has a length.
 func fields(message []byte, each func(number int, value int64, data []byte) error) error {
 	for len(message) > 0 {
 		number, kind, n := protowire.ConsumeTag(message)

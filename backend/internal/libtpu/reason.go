@@ -38,9 +38,8 @@ type CompileError struct {
 
 func (e *CompileError) Error() string { return e.Compiler + ": " + e.Reason }
 
-// Classify turns an error of libtpu into one that a caller can decide on:
-// errors.As finds *backend.TooBigError, errors.Is backend.ErrUnsupported; all
-// else is a *CompileError.
+// Classify turns an error of libtpu into one that a caller can decide on: errors.As finds
+// *backend.TooBigError, errors.Is backend.ErrUnsupported; all else is a *CompileError.
 func Classify(code int, message string) error {
 	reason := oneLine(message)
 	if m := scopedPattern.FindStringSubmatch(message); m != nil {

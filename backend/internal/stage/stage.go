@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"matladder/backend"
+	"matladder/internal/each"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -191,8 +192,7 @@ func (e *Executable) Close() error {
 	return e.core.Close()
 }
 
-// fit refuses arrays of a call that are not as many as it takes, or of which one does not
-// match.
+// fit refuses arrays of a call that are not as many as it takes, or of which one does not match.
 func (e *Executable) fit(call string, have []tile.Tensor, want []problem.Operand) error {
 	if err := e.open(); err != nil {
 		return err
@@ -233,9 +233,8 @@ func Split(list []problem.Operand) (in, out []problem.Operand) {
 
 // Operands describe refs of programs.
 func Operands(refs []*tile.Ref) []problem.Operand {
-	list := make([]problem.Operand, len(refs))
-	for i, r := range refs {
-		list[i] = problem.Operand{Name: r.Name, Dtype: r.Dtype, Shape: r.Array, Out: r.Kind == tile.Out}
-	}
+	list := each.Of(refs, func(r *tile.Ref) problem.Operand {
+		return problem.Operand{Name: r.Name, Dtype: r.Dtype, Shape: r.Array, Out: r.Kind == tile.Out}
+	})
 	return list
 }

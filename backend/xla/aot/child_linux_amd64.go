@@ -10,9 +10,8 @@ import (
 
 const supported = true
 
-// Child compiles what a parent asks for until the parent is gone, and ends the
-// process, if this is a process that a Compiler started; it returns at once
-// otherwise.
+// Child compiles what a parent asks for until the parent is gone, and ends the process, if this
+// is a process that a Compiler started; it returns at once otherwise.
 func Child() {
 	var plugin *api
 	child.Serve(role, func(_ context.Context, r request, _ [][]byte) (answer, [][]byte) {

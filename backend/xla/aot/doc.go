@@ -19,10 +19,9 @@
 //     model of package model (predict.go). Outcomes are kept on disk under a key of
 //     all that they depend on (cache.go): cycles and verdicts, never seconds.
 //
-// A child that hangs is killed at a time limit, one that crashes costs only the
-// compilation it was at. Children are this same executable, told by an
-// environment variable: a program that uses the package calls Child first thing
-// in main, and in TestMain.
+// A child that hangs is killed at a time limit, one that crashes costs only the compilation it
+// was at. Children are this same executable, told by an environment variable: a program that uses
+// the package calls Child first thing in main, and in TestMain.
 //
 // libtpu runs on Linux on amd64, with or without cgo; elsewhere Open says so.
 // What the package does not do: run or time anything.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"matladder/backend"
+	"matladder/internal/each"
 	"matladder/lower/triton"
 	"matladder/machine"
 	"matladder/model"
@@ -60,9 +61,8 @@ func OpenGPUBackend(o BackendOptions) (*GPUBackend, error) {
 	return b, nil
 }
 
-// target is the generation of a GPU as lower/triton knows it. The RTX A6000's, of
-// compute capability 8.6, has the instructions of the A100 and the shared memory of
-// the L4.
+// target is the generation of a GPU as lower/triton knows it. The RTX A6000's, of compute
+// capability 8.6, has the instructions of the A100 and the shared memory of the L4.
 func (g GPU) target() (triton.Target, error) {
 	name := strings.TrimSuffix(g.Arch, "a")
 	if name == "sm_86" {
@@ -107,11 +107,7 @@ func (b *GPUBackend) Predict(ctx context.Context, programs []*tile.Program, para
 	if err != nil {
 		return backend.Prediction{}, err
 	}
-	seconds := 0.
-	for _, s := range steps {
-		seconds += s.Time.Seconds
-	}
-	return predicted(b, seconds, 0, 0), nil
+	return predicted(b, each.Sum(steps, func(s GPUStep) float64 { return s.Time.Seconds }), 0, 0), nil
 }
 
 // Steps compiles programs, unless it is known what XLA makes of them, and predicts the

@@ -24,8 +24,7 @@ const xlaGPU = "XLA"
 // gpuDumpFlags make XLA write what it launches, and its PTX.
 const gpuDumpFlags = "--xla_dump_to=%s --xla_dump_emitter_re=.*"
 
-// GPUCompiler compiles for GPUs; none is used. Its methods may be called at the
-// same time.
+// GPUCompiler compiles for GPUs; none is used. Its methods may be called at the same time.
 type GPUCompiler struct {
 	*Compiler
 	version string // of the plugin

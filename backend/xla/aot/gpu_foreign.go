@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"matladder/backend"
+	"matladder/internal/each"
 	"matladder/lower/triton/ttir"
 	"matladder/machine"
 	"matladder/model"
@@ -181,11 +182,8 @@ func productOf(n *ttir.Counts) (dtype, precision string, err error) {
 	return dtype, precision, nil
 }
 
-func flopsOf(n *ttir.Counts) (flops int64) {
-	for _, d := range n.Dots {
-		flops += d.FLOPs()
-	}
-	return flops
+func flopsOf(n *ttir.Counts) int64 {
+	return each.Sum(n.Dots, func(d ttir.Dot) int64 { return d.FLOPs() })
 }
 
 // specialLanes are elements of a multiprocessor's special functions in a cycle.

@@ -16,9 +16,8 @@ import (
 	"matladder/tile"
 )
 
-// CompileKernels compiles tile programs for a generation, as one launch. What
-// lower/mosaic already knows not to work never reaches the compiler, whose own
-// answer may take minutes.
+// CompileKernels compiles tile programs for a generation, as one launch. What lower/mosaic
+// already knows not to work never reaches the compiler, whose own answer may take minutes.
 func (c *Compiler) CompileKernels(ctx context.Context, topology string, programs []*tile.Program, params backend.Params) (*Compiled, error) {
 	var b Backend
 	if err := b.aim(topology); err != nil {

@@ -76,9 +76,8 @@ type kernel struct {
 	partial    bool // a last region copies an output that ends inside its blocks
 }
 
-// partsOf finds the kernels of a launch among the schedules, in order, and puts
-// behind them what the compiler added: copies, for instance. A grid may be shared
-// by some cores.
+// partsOf finds the kernels of a launch among the schedules, in order, and puts behind them what
+// the compiler added: copies, for instance. A grid may be shared by some cores.
 func partsOf(schedules []*schedule.Schedule, kernels []kernel, cores int) ([]part, error) {
 	parts := make([]part, len(kernels))
 	for _, s := range schedules {

@@ -11,6 +11,7 @@ import (
 	"matladder/backend/internal/hlo"
 	"matladder/backend/internal/libtpu"
 	"matladder/backend/xla/aot/schedule"
+	"matladder/internal/each"
 	"matladder/lower/mosaic"
 	"matladder/lower/stablehlo"
 	"matladder/machine"
@@ -19,8 +20,7 @@ import (
 	"matladder/tile"
 )
 
-// Step is one kernel of a launch, predicted: a program, or something that the
-// compiler added.
+// Step is one kernel of a launch, predicted: a program, or something that the compiler added.
 type Step struct {
 	Kernel string
 	Work   model.Work
@@ -130,10 +130,7 @@ func (b *Backend) PredictBaseline(ctx context.Context, spec backend.ProblemSpec)
 			}
 		}
 	}
-	works := make([]model.Work, len(parts))
-	for i, part := range parts {
-		works[i] = b.own(part)
-	}
+	works := each.Of(parts, b.own)
 	products, share := products(parts)
 	switch {
 	case len(products) == 0 && p.Family().Figure == problem.PerFLOPs:
@@ -343,8 +340,7 @@ func predicted(by backend.Plugged, seconds, least, most float64) backend.Predict
 // duration is a time in seconds as one of package time.
 func duration(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
 
-// product is the dtype and precision of the first product of a program, "" if
-// there is none.
+// product is the dtype and precision of the first product of a program, "" if there is none.
 func product(p *tile.Program) (dtype, precision string) {
 	p.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) {
 		if e.Op == tile.OpDot && dtype == "" {

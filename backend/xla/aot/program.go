@@ -14,6 +14,7 @@ import (
 	"matladder/backend/internal/hlo"
 	"matladder/backend/internal/libtpu"
 	"matladder/backend/xla/aot/schedule"
+	"matladder/internal/each"
 	"matladder/lower/stablehlo"
 	"matladder/model"
 	"matladder/tile"
@@ -36,9 +37,7 @@ func foreignOf(dump fs.FS, times map[string]int, loops error) (foreign, error) {
 		if err != nil {
 			return f, fmt.Errorf("schedule dump: %w", err)
 		}
-		if !slices.Contains(f.Texts, string(text)) {
-			f.Texts = append(f.Texts, string(text))
-		}
+		f.Texts = each.With(f.Texts, string(text))
 	}
 	return f, err
 }
@@ -183,11 +182,7 @@ func (b *Backend) program(ctx context.Context, text string, options hlo.Options,
 
 // Sum is one launch of kernels, as Predict has it; of those that are unsupported it has the least.
 func (b *Backend) Sum(kernels []Kernel) backend.Prediction {
-	var steps []Step
-	for _, k := range kernels {
-		steps = append(steps, k.Step)
-	}
-	return b.sum(steps)
+	return b.sum(each.Of(kernels, func(k Kernel) Step { return k.Step }))
 }
 
 // calls puts instructions, schedules and texts together.
@@ -470,10 +465,7 @@ func (b *Backend) read(c *call, k hlo.Kernel, s *schedule.Schedule, looped bool,
 // there are the FLOPs of its body, -1 if they are unknown.
 func (b *Backend) readOwn(c *call, k hlo.Kernel, s *schedule.Schedule, texts []string) (flops int64, err error) {
 	flops = -1
-	var arrays [][]int64
-	for _, a := range append(slices.Clone(k.Arguments), k.Shape.Leaves()...) {
-		arrays = append(arrays, a.Dimensions)
-	}
+	arrays := each.Of(append(slices.Clone(k.Arguments), k.Shape.Leaves()...), func(a hlo.Shape) []int64 { return a.Dimensions })
 	var found *mosaicText
 	reason := errors.New("the text of the kernel was not found")
 	for _, text := range texts {

@@ -104,8 +104,7 @@ func (e Explained) compute(t *timeline.Timeline, in schedule.Span, from, to time
 	}
 }
 
-// Explained is one kernel of a launch, predicted, with the schedule that the
-// prediction rests on.
+// Explained is one kernel of a launch, predicted, with the schedule that the prediction rests on.
 type Explained struct {
 	Step
 	Schedule *schedule.Schedule

@@ -10,9 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// confine leaves this process n of the cores it may run on. XLA makes as many
-// threads as it finds cores, and has no other setting for it. It is no error if
-// there are fewer.
+// confine leaves this process n of the cores it may run on. XLA makes as many threads as it finds
+// cores, and has no other setting for it. It is no error if there are fewer.
 func confine(n int) error {
 	var may, some unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &may); err != nil {

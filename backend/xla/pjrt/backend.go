@@ -127,8 +127,7 @@ func (b *pjrtBackend) Compile(ctx context.Context, programs []*tile.Program, par
 	return b.compile(ctx, launch, flopsOf(programs), params, nil)
 }
 
-// compile compiles a launch under what params ask for and what is asked of the
-// compiler besides.
+// compile compiles a launch under what params ask for and what is asked of the compiler besides.
 func (b *pjrtBackend) compile(ctx context.Context, launch *stablehlo.Launch, flops float64, params backend.Params, asked hlo.Options) (backend.Executable, error) {
 	if b.closed {
 		return nil, errClosed
@@ -175,9 +174,8 @@ func (b *pjrtBackend) compile(ctx context.Context, launch *stablehlo.Launch, flo
 	return b.running(launch.In, launch.Out, e), nil
 }
 
-// build compiles the program with options, without those that this compiler does
-// not know, and with what is asked of it, known or not; and reads where it keeps the
-// arrays.
+// build compiles the program with options, without those that this compiler does not know, and
+// with what is asked of it, known or not; and reads where it keeps the arrays.
 func (e *executable) build(text string, options, asked hlo.Options) error {
 	b, what := e.backend, "compile "+e.launch.Name
 	b.plugin.mu.Lock()

@@ -74,8 +74,7 @@ func (b *buffer) read(name string, t tile.Tensor) error {
 	return wrap("transfer "+name, b.ToHost(t.Data))
 }
 
-// look returns the array for reading: itself where the memory is shared, else a
-// copy.
+// look returns the array for reading: itself where the memory is shared, else a copy.
 func (b *buffer) look(a stablehlo.Array, shared bool) (tile.Tensor, error) {
 	if b.view.Data != nil {
 		return b.view, nil

@@ -31,11 +31,10 @@
 // and keeps it for the calls that follow. By chain and wall a launch then does not pack B;
 // by loop it does. New inputs have the program recompiled.
 //
-// On a TPU a loop has a trap: what it carries may come to stay in the memory next
-// to the core, so that launches after the first do not read it from HBM. Its
-// compiler is asked not to do that, unless the parameter operands is any; where a
-// program has its operands is read from what the compiler made of it and stands
-// in each sample.
+// On a TPU a loop has a trap: what it carries may come to stay in the memory next to the core, so
+// that launches after the first do not read it from HBM. Its compiler is asked not to do that,
+// unless the parameter operands is any; where a program has its operands is read from what the
+// compiler made of it and stands in each sample.
 //
 // On a GPU the trap is the L2 cache, in which launches would find what the last ones
 // left. By any method they take sets of arrays in turn, alike in what they hold, so many

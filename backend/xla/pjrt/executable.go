@@ -9,6 +9,7 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/internal/stage"
+	"matladder/internal/each"
 	"matladder/lower/stablehlo"
 	"matladder/machine"
 	"matladder/problem"
@@ -31,11 +32,9 @@ func (b *pjrtBackend) running(in, out []stablehlo.Array, core stage.Core) runnin
 }
 
 func operands(as []stablehlo.Array, out bool) []problem.Operand {
-	list := make([]problem.Operand, len(as))
-	for i, a := range as {
-		list[i] = problem.Operand{Name: a.Name, Dtype: a.Dtype, Shape: a.Shape, Out: out}
-	}
-	return list
+	return each.Of(as, func(a stablehlo.Array) problem.Operand {
+		return problem.Operand{Name: a.Name, Dtype: a.Dtype, Shape: a.Shape, Out: out}
+	})
 }
 
 // Products are exact on a CPU alone.
@@ -60,8 +59,7 @@ type executable struct {
 	perLaunch time.Duration
 }
 
-// prepare frees what the last inputs led to, and allocates where host and device
-// share memory.
+// prepare frees what the last inputs led to, and allocates where host and device share memory.
 func (e *executable) prepare() error {
 	err := e.forget(&e.out)
 	if !e.backend.shared || e.in == nil {
@@ -122,11 +120,7 @@ func (e *executable) Inputs() []tile.Tensor {
 	if !e.backend.shared {
 		return nil
 	}
-	in := make([]tile.Tensor, len(e.in))
-	for i, b := range e.in {
-		in[i] = b.view
-	}
-	return in
+	return each.Of(e.in, func(b *buffer) tile.Tensor { return b.view })
 }
 
 // Outputs looks at what launches left in each set.

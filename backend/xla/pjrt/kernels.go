@@ -9,6 +9,7 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/internal/hlo"
+	"matladder/internal/each"
 	"matladder/lower/mosaic"
 	"matladder/lower/stablehlo"
 	"matladder/lower/triton"
@@ -47,8 +48,7 @@ func fits(l *stablehlo.Launch, m *hlo.Module) error {
 	return refused(s.Fits(l))
 }
 
-// gpuGenerations are those of the GPUs of the chip table, as package lower/triton names
-// them.
+// gpuGenerations are those of the GPUs of the chip table, as package lower/triton names them.
 var gpuGenerations = map[string]string{
 	"nvidia_a100_40gb": "sm_80", "nvidia_a100_80gb": "sm_80", "nvidia_rtx_a6000": "sm_80", "nvidia_l4": "sm_89",
 	"nvidia_h100_sxm": "sm_90", "nvidia_h100_pcie": "sm_90", "nvidia_h200": "sm_90", "nvidia_b200": "sm_100",
@@ -95,11 +95,7 @@ func GPUAdjustments(chip machine.Device, programs []*tile.Program, params backen
 	if err != nil {
 		return nil, refused(err)
 	}
-	var list []backend.Params
-	for _, a := range all {
-		list = append(list, params.With(a.Name, a.Value))
-	}
-	return list, nil
+	return each.Of(all, func(a triton.Adjustment) backend.Params { return params.With(a.Name, a.Value) }), nil
 }
 
 // tritonParams are the parameters that package lower/triton reads.
@@ -158,9 +154,8 @@ func module(l *stablehlo.Launch, method string, together, sets int) string {
 	return l.Loop(1)
 }
 
-// A GPU is told by the host how often to go through a loop whose end only the device
-// knows: after each round it waits for the host, some 10 µs. Rounds of that many
-// seconds make it little.
+// A GPU is told by the host how often to go through a loop whose end only the device knows: after
+// each round it waits for the host, some 10 µs. Rounds of that many seconds make it little.
 const roundSeconds = 1e-3
 
 // together is how many launches of so many FLOPs one round of a loop makes: on a GPU as
@@ -190,15 +185,13 @@ func flopsOf(programs []*tile.Program) (flops float64) {
 	return flops
 }
 
-// leaveInHBM tells the compiler of a TPU not to move arrays to memory nearer to the
-// core before they are used. Otherwise it moves what a loop carries once, before
-// the first launch, if it is small enough: VMEM, on v4 CMEM. libtpu 0.0.51 then
-// leaves them in HBM on every generation.
+// leaveInHBM tells the compiler of a TPU not to move arrays to memory nearer to the core before
+// they are used. Otherwise it moves what a loop carries once, before the first launch, if it is
+// small enough: VMEM, on v4 CMEM. libtpu 0.0.51 then leaves them in HBM on every generation.
 var leaveInHBM = hlo.Options{"xla_msa_enable": false}
 
-// keepNaN tells the compiler of a CPU that the larger of a number and NaN is NaN, as
-// StableHLO has it. Otherwise it computes the largest element of a row faster, and
-// without the NaN in it.
+// keepNaN tells the compiler of a CPU that the larger of a number and NaN is NaN, as StableHLO
+// has it. Otherwise it computes the largest element of a row faster, and without the NaN in it.
 var keepNaN = hlo.Options{"xla_cpu_enable_fast_min_max": false}
 
 // oneByOne tells the compiler for GPUs that what it records to be launched together, as
@@ -206,8 +199,7 @@ var keepNaN = hlo.Options{"xla_cpu_enable_fast_min_max": false}
 // each other, and could overlap.
 var oneByOne = hlo.Options{"xla_gpu_command_buffer_scheduling_mode": "SERIALIZE"}
 
-// unknownOption reports whether a compiler refused a program for an option that it
-// does not have.
+// unknownOption reports whether a compiler refused a program for an option that it does not have.
 func unknownOption(err error, options hlo.Options) bool {
 	return err != nil && slices.ContainsFunc(slices.Collect(maps.Keys(options)), func(name string) bool {
 		return strings.Contains(err.Error(), name)
@@ -221,10 +213,9 @@ var nearMemories = []struct {
 	name  string
 }{{1, "vmem"}, {3, "cmem"}}
 
-// operandsOf says in which memory of a TPU launches find their operands and leave
-// their results: the nearest in which a loop keeps any of them from launch to
-// launch, else hbm. Without a loop all come from HBM, where arguments are; so does
-// what a launch itself brings nearer.
+// operandsOf says in which memory of a TPU launches find their operands and leave their results:
+// the nearest in which a loop keeps any of them from launch to launch, else hbm. Without a loop
+// all come from HBM, where arguments are; so does what a launch itself brings nearer.
 func operandsOf(m *hlo.Module) string {
 	for _, memory := range nearMemories {
 		for _, loop := range m.Loops() {

@@ -97,8 +97,7 @@ type how struct {
 	options hlo.Options // of the compiler, unless it does not know them
 }
 
-// how returns what parameters ask for on a device of a kind, or what of it cannot
-// be had.
+// how returns what parameters ask for on a device of a kind, or what of it cannot be had.
 func (o Options) how(p backend.Params, kind string) (how, error) {
 	switch {
 	case p.ISA != "":

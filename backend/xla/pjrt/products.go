@@ -11,12 +11,11 @@ import (
 // productRoundoff bounds how far a product of float32 or float8 operands is off on a
 // device of a kind, relative to itself, beyond what its accumulator rounds.
 //
-// A TPU multiplies bfloat16. At default precision float32 operands are rounded to
-// it: 2⁻⁸ each, twice 2⁻⁸ together. At the highest each is the sum of three
-// bfloat16, and six of the nine products are added: those that are left out are
-// below 2⁻²³ together, and the six sums round more often than one. A GPU rounds
-// operands to TF32, which has 10 bits behind the point: 2⁻¹⁰ each if it cuts them
-// off.
+// A TPU multiplies bfloat16. At default precision float32 operands are rounded to it: 2⁻⁸ each,
+// twice 2⁻⁸ together. At the highest each is the sum of three bfloat16, and six of the nine
+// products are added: those that are left out are below 2⁻²³ together, and the six sums round
+// more often than one. A GPU rounds operands to TF32, which has 10 bits behind the point: 2⁻¹⁰
+// each if it cuts them off.
 //
 // Tensor cores of Hopper and Ada add products of float8 to the sum so far 32 or 16 at a
 // time, in fixed point: all are cut off 13 bits below the leading bit of the largest, and

@@ -1,3 +1,4 @@
+// Package bench is command bench: it measures a sweep and writes it as CSV.
 package bench
 
 import (
@@ -12,8 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"matladder/stats"
-
 	"matladder/backend"
 	"matladder/cmd/internal/sweepflag"
 	"matladder/harness"
@@ -21,6 +20,7 @@ import (
 	"matladder/internal/cli"
 	"matladder/internal/files"
 	"matladder/results"
+	"matladder/stats"
 )
 
 // bench does what the flags say.
@@ -195,8 +195,7 @@ func (f *flags) exports(stdout io.Writer, all []stats.Summary, more []string) er
 	return nil
 }
 
-// conclude prints the table of what is in the file and the file's name, whatever
-// ended the sweep.
+// conclude prints the table of what is in the file and the file's name, whatever ended the sweep.
 func (f *flags) conclude(stdout, stderr io.Writer, out string, o harness.Outcome, err error) error {
 	if o.Repair.Bytes > 0 {
 		kept := ""
@@ -233,4 +232,9 @@ func (f *flags) conclude(stdout, stderr io.Writer, out string, o harness.Outcome
 		}
 	}
 	return nil
+}
+
+// Run is the program: results go to stdout, progress and errors to stderr.
+func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	return cli.End("bench", sweepflag.Mistake(bench(ctx, args, stdout, stderr)), "", stdout, stderr)
 }

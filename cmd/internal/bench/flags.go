@@ -6,14 +6,13 @@ import (
 	"strings"
 	"time"
 
-	"matladder/stats"
-
 	"matladder/backend/foreign/process"
 	"matladder/backend/registry/builtin"
 	"matladder/check"
 	"matladder/cmd/internal/deviceflag"
 	"matladder/cmd/internal/sweepflag"
 	"matladder/internal/cli"
+	"matladder/stats"
 
 	"github.com/spf13/pflag"
 )

@@ -13,9 +13,8 @@ import (
 // ofExecution are the flags that say nothing of the sweep.
 var ofExecution = []string{"out", "resume", "list", "dry-run", "table-columns", "export", "trace"}
 
-// recall returns the flags that f.resume goes on with: if none but those of an
-// execution and its time budget were given, the ones that the results file was begun
-// with, and its sweep.
+// recall returns the flags that f.resume goes on with: if none but those of an execution and its
+// time budget were given, the ones that the results file was begun with, and its sweep.
 func (f *flags) recall(args []string) (*flags, error) {
 	own := true
 	f.set.Visit(func(flag *pflag.Flag) {

@@ -10,8 +10,6 @@ import (
 	"runtime"
 	"strings"
 
-	"matladder/stats"
-
 	"matladder/backend"
 	"matladder/backend/foreign"
 	"matladder/backend/foreign/library"
@@ -23,6 +21,7 @@ import (
 	"matladder/internal/cli"
 	"matladder/kernels"
 	"matladder/problem"
+	"matladder/stats"
 	"matladder/tile"
 )
 

@@ -15,9 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"matladder/stats"
-
 	"matladder/internal/cli"
+	"matladder/stats"
 	"matladder/stats/twosample"
 )
 

@@ -11,12 +11,12 @@ import (
 	"strings"
 	"time"
 
+	"matladder/internal/cli"
+	"matladder/internal/each"
+	"matladder/results"
 	"matladder/stats"
 
 	"github.com/spf13/pflag"
-
-	"matladder/internal/cli"
-	"matladder/results"
 )
 
 // Run is the command: it writes the table to stdout and returns the exit status.
@@ -313,9 +313,7 @@ func differences(list []stats.Comparison) []string {
 	var differ []string
 	for _, c := range list {
 		for _, d := range c.Differences {
-			if !slices.Contains(differ, d) {
-				differ = append(differ, d)
-			}
+			differ = each.With(differ, d)
 		}
 	}
 	return differ

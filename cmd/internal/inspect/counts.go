@@ -12,8 +12,7 @@ import (
 	"matladder/model/traverse"
 )
 
-// counts writes what one launch costs, and where it stands under the roofline of
-// the device.
+// counts writes what one launch costs, and where it stands under the roofline of the device.
 func (o *options) counts(ctx context.Context, w io.Writer) error {
 	c, err := o.count(ctx)
 	if err != nil {

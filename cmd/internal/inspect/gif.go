@@ -122,8 +122,7 @@ func fill(m *image.Paletted, r image.Rectangle, c uint8) {
 	draw.Draw(m, r, image.NewUniform(palette[c]), image.Point{}, draw.Src)
 }
 
-// outline draws the edges of the array, and of its blocks where they are not too
-// small to see.
+// outline draws the edges of the array, and of its blocks where they are not too small to see.
 func outline(m *image.Paletted, ref traverse.RecordedRef, at image.Rectangle) {
 	if first := cellOf(ref, at, [2]int{}); min(first.Dx(), first.Dy()) > 4 {
 		for b := 1; b*ref.Block[0] < ref.Array[0]; b++ {

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"matladder/stats"
-
 	"matladder/backend"
 	"matladder/backend/foreign/program"
 	"matladder/backend/xla/aot"
@@ -23,6 +21,7 @@ import (
 	"matladder/machine"
 	"matladder/model/traverse"
 	"matladder/results"
+	"matladder/stats"
 	"matladder/tile"
 
 	"github.com/spf13/pflag"

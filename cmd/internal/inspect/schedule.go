@@ -9,16 +9,16 @@ import (
 	"strings"
 	"time"
 
-	"matladder/stats"
-
 	"matladder/backend"
 	"matladder/backend/xla/aot"
 	"matladder/backend/xla/aot/schedule"
 	"matladder/internal/cli"
+	"matladder/internal/each"
 	"matladder/lower/mosaic"
 	"matladder/model"
 	"matladder/model/traverse"
 	"matladder/results"
+	"matladder/stats"
 	"matladder/tile"
 )
 
@@ -173,19 +173,8 @@ func (r report) units(b *strings.Builder, p aot.Explained) {
 		along := s.Along(u.kind, in, barWidth)
 		fmt.Fprintf(b, "  %-9s %-*s %5.1f %%\n", u.name, barWidth, sparks(along), 100*mean(along))
 	}
-	spills, fills := slots(s, in, schedule.Spill), slots(s, in, schedule.Fill)
+	spills, fills := s.Busy(schedule.Spill, in), s.Busy(schedule.Fill, in)
 	fmt.Fprintf(b, "  spills    %d vector registers stored for want of room, %d loaded again\n", spills, fills)
-}
-
-// slots counts the slots of a kind that a span uses.
-func slots(s *schedule.Schedule, in schedule.Span, k schedule.Kind) int {
-	n := 0
-	for _, u := range s.Slots(in) {
-		if u.Kind == k {
-			n += u.Busy
-		}
-	}
-	return n
 }
 
 // total writes the launch as a whole, and what limits its longest kernel.
@@ -235,7 +224,7 @@ func (r report) limit(p aot.Explained) string {
 			break
 		}
 		s := fmt.Sprintf("the schedule. A step issues %.0f cycles, and its %.3g FLOPs would take %s at the peak instead of %s", p.Work.Cycles, products, stats.FormatSeconds(r.atPeak(p)), stats.FormatSeconds(t.Compute))
-		if n := slots(p.Schedule, span(p.Schedule), schedule.Spill); n > 0 {
+		if n := p.Schedule.Busy(schedule.Spill, span(p.Schedule)); n > 0 {
 			s += fmt.Sprintf("; %d registers spill", n)
 		}
 		if t.Compute < 4*t.Overhead {
@@ -277,10 +266,10 @@ func (r report) csv(w io.Writer) error {
 		row("limit", p.Time.Limit)
 		row("bundles", in.Len())
 		for _, u := range shown {
-			row(u.name+"_slots", slots(p.Schedule, in, u.kind))
+			row(u.name+"_slots", p.Schedule.Busy(u.kind, in))
 		}
-		row("spills", slots(p.Schedule, in, schedule.Spill))
-		row("fills", slots(p.Schedule, in, schedule.Fill))
+		row("spills", p.Schedule.Busy(schedule.Spill, in))
+		row("fills", p.Schedule.Busy(schedule.Fill, in))
 	}
 	t.Flush()
 	return t.Error()
@@ -328,11 +317,7 @@ func sparks(parts []float64) string {
 }
 
 func mean(parts []float64) float64 {
-	sum := 0.0
-	for _, p := range parts {
-		sum += p
-	}
-	return sum / float64(max(1, len(parts)))
+	return each.Sum(parts, func(p float64) float64 { return p }) / float64(max(1, len(parts)))
 }
 
 // unitOf is what products of a dtype are counted in.

@@ -1,3 +1,4 @@
+// Package inspect is command inspect: it shows what a kernel does before it runs.
 package inspect
 
 import (
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"matladder/harness"
+	"matladder/internal/cli"
+	"matladder/internal/each"
 	"matladder/internal/files"
 	"matladder/model/traverse"
 	"matladder/problem"
@@ -18,10 +21,7 @@ import (
 // show writes what was asked for: pictures to a file, whose path is printed, and
 // tables to stdout or a file.
 func (o *options) show(ctx context.Context, stdout io.Writer) error {
-	var steps int64
-	for _, p := range o.programs {
-		steps += p.Steps()
-	}
+	steps := each.Sum(o.programs, (*tile.Program).Steps)
 	if (o.as == "steps" || o.as == "traverse") && steps > maxWalked {
 		return fmt.Errorf("%d grid steps take too long to walk, at most %d: choose larger blocks, or --as counts", steps, maxWalked)
 	}
@@ -98,4 +98,17 @@ func (o *options) accumulator(ctx context.Context, w io.Writer) error {
 	point := harness.Point{Contender: harness.Rung{Kernel: o.kernel, Blocks: o.blocks}, Problem: o.problem, Variant: o.variant, Params: o.open.Params}
 	sweep := harness.Sweep{Config: harness.Config{Timeout: time.Hour}, Groups: []harness.Group{{Points: []harness.Point{point}}}}
 	return harness.WriteAccumulators(ctx, w, sweep, harness.Options{Backend: o.open.Backend})
+}
+
+// Run is the program: what was asked for goes to stdout, mistakes to stderr.
+func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	o, err := parse(args)
+	defer o.close()
+	switch {
+	case err == nil && o.where.Asked():
+		return cli.Status(o.where.Help(stdout))
+	case err != nil:
+		return cli.End("inspect", cli.Input("", err), "interrupted", stdout, stderr)
+	}
+	return cli.End("inspect", o.show(ctx, stdout), "interrupted", stdout, stderr)
 }

@@ -6,10 +6,9 @@ import (
 	"io"
 	"strings"
 
-	"matladder/stats"
-
 	"matladder/backend/xla/aot"
 	"matladder/internal/cli"
+	"matladder/stats"
 )
 
 // Measures of the picture in pixels.

@@ -11,6 +11,7 @@ import (
 	"matladder/backend/timeline"
 	"matladder/backend/xla/aot"
 	"matladder/check"
+	"matladder/internal/each"
 	"matladder/tile"
 )
 
@@ -64,10 +65,7 @@ func (o *options) recorded(ctx context.Context) (list []*timeline.Timeline, err 
 		if bound, err = tile.Bind(o.programs); err != nil {
 			return nil, err
 		}
-		var in []tile.Tensor
-		for _, r := range bound.In {
-			in = append(in, tile.NewTensor(r.Dtype, r.Array...))
-		}
+		in := each.Of(bound.In, func(r *tile.Ref) tile.Tensor { return tile.NewTensor(r.Dtype, r.Array...) })
 		err = e.Load(in...)
 	}
 	if err != nil {

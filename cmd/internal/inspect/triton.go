@@ -37,8 +37,7 @@ type launched struct {
 	beside string // the file that says how it is launched, or should
 }
 
-// tritonKernel reads a kernel, and how it is launched from the file beside it, if there is
-// one.
+// tritonKernel reads a kernel, and how it is launched from the file beside it, if there is one.
 func tritonKernel(path, text string) (*launched, error) {
 	l := &launched{Launch: ttir.Launch{Warps: ttir.DefaultWarps, Stages: ttir.DefaultStages, Args: map[string]string{}}}
 	var err error

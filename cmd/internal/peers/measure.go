@@ -1,3 +1,4 @@
+// Package peers is command peers: it measures kernels against the libraries that other people use.
 package peers
 
 import (
@@ -10,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"matladder/stats"
-
 	"matladder/backend"
 	"matladder/backend/registry"
 	"matladder/backend/registry/builtin"
@@ -22,6 +21,7 @@ import (
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/results"
+	"matladder/stats"
 )
 
 // measure takes the numbers of threads in turn, all into one file.
@@ -162,8 +162,7 @@ func observe(w io.Writer, e harness.Event) {
 	}
 }
 
-// conclude prints the ladder and the comparison of what is in the file, whatever
-// ended the sweep.
+// conclude prints the ladder and the comparison of what is in the file, whatever ended the sweep.
 func conclude(stdout, stderr io.Writer, out, again string, rows []results.Record, err error) error {
 	if len(rows) > 0 {
 		summaries := stats.Best(stats.Summarize(rows))
@@ -184,4 +183,24 @@ func conclude(stdout, stderr io.Writer, out, again string, rows []results.Record
 		}
 	}
 	return nil
+}
+
+// Run is the program: results go to stdout, progress and errors to stderr.
+func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	return cli.End("peers", peers(ctx, args, stdout, stderr), "", stdout, stderr)
+}
+
+// peers does what the flags say.
+func peers(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	f, err := parseFlags(args)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(f.report) > 0:
+		return report(ctx, f.report, f.page, f.note, stdout)
+	case f.list:
+		return list(ctx, f, stdout)
+	}
+	return measure(ctx, f, stdout, stderr)
 }

@@ -9,11 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"matladder/stats"
-
 	"matladder/internal/cli"
 	"matladder/internal/files"
 	"matladder/results"
+	"matladder/stats"
 )
 
 // peersMarks is the name of the marks around the report in a page.

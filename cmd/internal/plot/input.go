@@ -8,11 +8,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"matladder/stats"
-
 	"matladder/internal/cli"
 	"matladder/plots"
 	"matladder/results"
+	"matladder/stats"
 )
 
 const (
@@ -95,8 +94,7 @@ func isOrAre(n int) string {
 	return fmt.Sprintf("are %d", n)
 }
 
-// pairs returns the kernels and dtypes asked for: the flags, filled up from
-// what the rows have.
+// pairs returns the kernels and dtypes asked for: the flags, filled up from what the rows have.
 func (o *options) pairs(rows []stats.Summary) []plots.Pair {
 	has := o.has(rows)
 	dtypes, names := o.dtypes, o.kernels

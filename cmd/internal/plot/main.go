@@ -10,8 +10,7 @@ import (
 	"matladder/internal/cli"
 )
 
-// Run is the command: it writes what was asked for and returns the exit
-// status.
+// Run is the command: it writes what was asked for and returns the exit status.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args)
 	if err != nil {

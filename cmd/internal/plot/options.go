@@ -6,16 +6,16 @@ import (
 	"slices"
 	"strings"
 
-	"matladder/stats"
-
-	"github.com/spf13/pflag"
-
 	"matladder/internal/cli"
+	"matladder/internal/each"
 	"matladder/internal/known"
 	"matladder/kernels"
 	"matladder/plots"
 	"matladder/plots/figure"
 	"matladder/problem"
+	"matladder/stats"
+
+	"github.com/spf13/pflag"
 )
 
 // options is what the command line asks for, checked.
@@ -196,9 +196,5 @@ func oneOf[T ~string](flag, value string, known []T) (T, error) {
 }
 
 func joined[T ~string](names []T) string {
-	text := make([]string, len(names))
-	for i, name := range names {
-		text[i] = string(name)
-	}
-	return strings.Join(text, ", ")
+	return strings.Join(each.Of(names, func(name T) string { return string(name) }), ", ")
 }

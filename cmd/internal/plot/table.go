@@ -7,11 +7,10 @@ import (
 	"io"
 	"slices"
 
-	"matladder/stats"
-
 	"matladder/internal/cli"
 	"matladder/internal/files"
 	"matladder/plots"
+	"matladder/stats"
 )
 
 // summaries returns the newest of each dtype and kernel asked for.

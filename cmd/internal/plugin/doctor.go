@@ -57,8 +57,7 @@ func (d *diagnosis) bad(what, found string) {
 	d.well = false
 }
 
-// plugin examines each installation of a plugin, of which there must be one if it is
-// wanted.
+// plugin examines each installation of a plugin, of which there must be one if it is wanted.
 func (d *diagnosis) plugin(name string, wanted bool) error {
 	_, all, err := installed()
 	if err != nil {

@@ -7,6 +7,11 @@ package sweepflag
 
 import (
 	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
 	"strconv"
 	"time"
 
@@ -16,6 +21,7 @@ import (
 	"matladder/internal/known"
 	"matladder/kernels"
 	"matladder/problem"
+	"matladder/results"
 
 	"github.com/spf13/pflag"
 )
@@ -61,8 +67,7 @@ func Read(f *pflag.FlagSet) (harness.Config, error) {
 	return Parse(f, text, file)
 }
 
-// Text returns the text of the sweep that flag --config names, and the name of its
-// file.
+// Text returns the text of the sweep that flag --config names, and the name of its file.
 func Text(f *pflag.FlagSet) (text []byte, file string, err error) {
 	name, err := f.GetString("config")
 	if err != nil {
@@ -144,4 +149,37 @@ func replace[T any](f *pflag.FlagSet, name string, v *T, parse func(string) (T, 
 	}
 	*v = x
 	return nil
+}
+
+// Mistake turns an error in what a sweep says (its file or its flags) into a usage error, for
+// which the exit status is 2; other errors stay as they are.
+func Mistake(err error) error {
+	if errors.As(err, new(*harness.ConfigError)) {
+		return &cli.UsageError{Err: err}
+	}
+	return err
+}
+
+// Out returns what ended a sweep in the words of flags --out and --resume, where these were the
+// mistake: a file that is there already, or one to go on with that is none of results.
+func Out(err error, out string, resume bool) error {
+	switch {
+	case errors.Is(err, os.ErrExist):
+		return cli.Usagef("%s exists: go on with it (--resume) or choose another name", out)
+	case resume && errors.As(err, new(*results.SyntaxError)):
+		return cli.Input("out", err)
+	}
+	return err
+}
+
+// Interrupted tells, if that is what ended a sweep, the command that goes on with the
+// rows in its file.
+func Interrupted(stderr io.Writer, err error, again string, rows int) {
+	switch {
+	case !errors.Is(err, context.Canceled):
+	case rows == 0:
+		fmt.Fprintln(stderr, "interrupted before the first round was over: nothing to keep")
+	default:
+		fmt.Fprintf(stderr, "interrupted; to go on: %s\n", again)
+	}
 }

@@ -10,13 +10,12 @@ import (
 	"slices"
 	"time"
 
-	"matladder/stats"
-
 	"matladder/harness/tune"
 	"matladder/harness/tuned"
 	"matladder/internal/cli"
 	"matladder/internal/files"
 	"matladder/problem"
+	"matladder/stats"
 )
 
 // auditMarks is the name of the marks around the report in a page.

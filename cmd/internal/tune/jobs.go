@@ -12,6 +12,7 @@ import (
 	"matladder/harness/tune"
 	"matladder/harness/tuned"
 	"matladder/internal/cli"
+	"matladder/internal/each"
 )
 
 // state says how far a job is.
@@ -53,10 +54,7 @@ func (f *flags) todo(all []tune.Job, of func(tune.Job) state) []tune.Job {
 // those of a state, before those of the next have any. One whose search was ended by the
 // budget has half of what is left: as much as before would end as before.
 func shares(jobs []tune.Job, of func(tune.Job) state) func(i int, left time.Duration) time.Duration {
-	states := make([]state, len(jobs))
-	for i, j := range jobs {
-		states[i] = of(j)
-	}
+	states := each.Of(jobs, of)
 	return func(i int, left time.Duration) time.Duration {
 		alike := slices.IndexFunc(states[i:], func(s state) bool { return s != states[i] })
 		switch {

@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
-	"matladder/stats"
-
+	"matladder/harness/tune"
 	"matladder/harness/tuned"
 	"matladder/internal/cli"
 	"matladder/internal/files"
 	"matladder/problem"
+	"matladder/stats"
 	"matladder/tile"
 )
 
@@ -146,8 +147,7 @@ func (f *flags) compare(ctx context.Context, w io.Writer) error {
 	return err
 }
 
-// nearest looks a tuple up among the rows of v5 for its dtypes, whatever their
-// output and scales.
+// nearest looks a tuple up among the rows of v5 for its dtypes, whatever their output and scales.
 func nearest(t *tuned.Table, u tuned.Tuple) (key tuned.Key, a tuned.Answer, ok bool) {
 	for _, r := range t.Rows {
 		p, ok := r.Problem.(problem.Matmul) // as all of these tables are
@@ -164,10 +164,46 @@ func nearest(t *tuned.Table, u tuned.Tuple) (key tuned.Key, a tuned.Answer, ok b
 	return key, a, false
 }
 
-// tried is the time of a block shape over that of the best, where it was timed for
-// just this key.
+// tried is the time of a block shape over that of the best, where it was timed for just this key.
 func tried(t *tuned.Table, k tuned.Key, b tile.Blocks) (float64, bool) {
 	row, _ := t.Row(k)
 	ratio, ok := row.Evidence.Tried[problem.Clip(k.Problem, b)]
 	return ratio, ok
+}
+
+// progress is one line on a terminal that says how far a problem is; elsewhere the
+// rows that are found are progress enough.
+type progress struct {
+	w     io.Writer
+	tty   bool
+	width int // of what stands on the line
+}
+
+func newProgress(w io.Writer) *progress { return &progress{w: w, tty: cli.Terminal(w)} }
+
+// observe returns the observer of one problem.
+func (p *progress) observe(what string) func(tune.Event) {
+	if !p.tty {
+		return nil
+	}
+	return func(e tune.Event) {
+		line := fmt.Sprintf("%s: %d of %d launched", what, e.Screened, e.Candidates)
+		switch {
+		case e.Adjusting:
+			line = fmt.Sprintf("%s: adjustments, round %d, %d in the race", what, e.Round, e.Racing)
+		case e.Round > 0:
+			line = fmt.Sprintf("%s: round %d, %d in the race", what, e.Round, e.Racing)
+		}
+		line = cli.Line(p.w, line, 1) // the cursor stands behind it
+		fmt.Fprintf(p.w, "\r%-*s", p.width, line)
+		p.width = utf8.RuneCountInString(line)
+	}
+}
+
+// clear empties the line.
+func (p *progress) clear() {
+	if p.width > 0 {
+		fmt.Fprintf(p.w, "\r%*s\r", p.width, "")
+		p.width = 0
+	}
 }

@@ -1,3 +1,4 @@
+// Package tune is command tune: it finds the fastest block shape of a kernel on a problem.
 package tune
 
 import (
@@ -12,6 +13,8 @@ import (
 	"time"
 
 	"matladder/backend"
+	"matladder/backend/registry"
+	"matladder/cmd/internal/sweepflag"
 	"matladder/harness"
 	"matladder/harness/tune"
 	"matladder/harness/tuned"
@@ -232,4 +235,57 @@ func versions(b backend.Backend, f *problem.Family, isa string) string {
 		s += ", " + isa
 	}
 	return s
+}
+
+// Run is the program: results go to stdout, progress and errors to stderr.
+func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	f, err := parseFlags(args)
+	switch {
+	case err != nil:
+	case f.where.Asked():
+		err = f.where.Help(stdout)
+	case f.audit:
+		err = f.runAudit(ctx, stdout, stderr)
+	case f.list:
+		err = f.show(ctx, stdout)
+	case f.imports != "":
+		err = f.compare(ctx, stdout)
+	default:
+		err = f.tune(ctx, stdout, stderr)
+	}
+	interrupted := "interrupted; the same command goes on"
+	switch {
+	case f.audit && f.audited:
+		interrupted = "interrupted; " + f.csv + " has what was measured"
+	case f.audit:
+		interrupted = "interrupted before the first problem was audited: nothing to keep"
+	}
+	return cli.End("tune", sweepflag.Mistake(err), interrupted, stdout, stderr)
+}
+
+// opened is an open backend.
+type opened = registry.Device
+
+// device is an open backend and what names its table.
+type device struct {
+	*opened
+	machine  string
+	versions string
+}
+
+// compileLimit is how long one candidate may take to compile: one that takes longer is
+// large, and rarely the fastest.
+const compileLimit = 90 * time.Second
+
+// open opens the backend that the flags ask for.
+func (f *flags) open(ctx context.Context, stderr io.Writer) (*device, error) {
+	d, err := f.where.Open(ctx, registry.Request{Threads: f.config.Threads, Probe: !f.list, Probing: cli.Probing(stderr), Limit: compileLimit})
+	if err != nil {
+		return nil, err
+	}
+	return &device{
+		opened:   d,
+		machine:  tuned.MachineName(d.Device(), d.Params.ISA, d.Params.Threads),
+		versions: versions(d.Backend, f.config.Family, d.Params.ISA),
+	}, nil
 }

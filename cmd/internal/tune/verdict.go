@@ -3,17 +3,15 @@ package tune
 import (
 	"fmt"
 
-	"matladder/stats"
-
 	"matladder/harness/tune"
 	"matladder/harness/tuned"
 	"matladder/internal/cli"
 	"matladder/problem"
+	"matladder/stats"
 	"matladder/tile"
 )
 
-// verdict says what was gained over the kernel's own candidates, and how sure the
-// choice is.
+// verdict says what was gained over the kernel's own candidates, and how sure the choice is.
 func verdict(j tune.Job, r tuned.Row, m problem.Machine) string {
 	s := fmt.Sprintf("blocks %s, %s", choice(r), stats.FormatSeconds(r.Evidence.Seconds))
 	if r.Evidence.Mode == tuned.Predicted {
@@ -39,8 +37,7 @@ func verdict(j tune.Job, r tuned.Row, m problem.Machine) string {
 	return s
 }
 
-// confirmed says how the choice was made between the fastest and what would be taken
-// without it.
+// confirmed says how the choice was made between the fastest and what would be taken without it.
 func confirmed(e tuned.Evidence) string {
 	c := e.Confirmed
 	if c.Rounds == 0 {

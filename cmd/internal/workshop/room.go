@@ -12,12 +12,11 @@ import (
 	"strings"
 	"time"
 
-	"matladder/stats"
-
 	"matladder/internal/cli"
 	"matladder/internal/files"
 	"matladder/plots/figure"
 	"matladder/results"
+	"matladder/stats"
 	"matladder/workshop"
 	"matladder/workshop/classroom"
 )

@@ -1,5 +1,4 @@
-// Package clitest holds the examples of commands in the documentation to what the
-// commands print.
+// Package clitest holds the examples of commands in the documentation to what the commands print.
 package clitest
 
 import (

@@ -4,8 +4,8 @@ package visits
 
 import (
 	"fmt"
-	"matladder/kernels/grouped/shapes"
 
+	"matladder/kernels/grouped/shapes"
 	"matladder/problem"
 	"matladder/tile"
 )

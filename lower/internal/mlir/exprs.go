@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math"
 
+	"matladder/internal/each"
 	"matladder/tile"
 )
 
@@ -128,7 +129,7 @@ func (w *Exprs) elementwise(e *tile.Expr) Value {
 		w.Refuse(e.Op.String(), "", "it has no lowering on "+e.Dtype.String())
 		return Number(Working(e.Dtype), 0)
 	default:
-		v = w.Apply(op, Each(e.Args, func(x *tile.Expr) Value { return w.Wide(w.Expr(x), x.Dtype) })...)
+		v = w.Apply(op, each.Of(e.Args, func(x *tile.Expr) Value { return w.Wide(w.Expr(x), x.Dtype) })...)
 	}
 	if e.Op == tile.OpMax || e.Op == tile.OpMin {
 		return v

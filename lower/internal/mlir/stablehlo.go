@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/tile"
 )
 
@@ -158,7 +159,7 @@ func Launch(visibility, name string, in, out []*tile.Ref, kernels func(c Calls))
 	}
 	return c.Function(visibility, name, args, results, func() []Value {
 		kernels(c)
-		return Each(out, func(r *tile.Ref) Value { return c.Arrays[r.Name] })
+		return each.Of(out, func(r *tile.Ref) Value { return c.Arrays[r.Name] })
 	})
 }
 

@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/tile"
 )
 
-// Type is the type of a value: one of Elem where Dims is nil. How it is spelled a dialect
-// says.
+// Type is the type of a value: one of Elem where Dims is nil. How it is spelled a dialect says.
 type Type struct {
 	Elem  string
 	Dims  []int
@@ -69,17 +69,8 @@ func Cross(dims []int) string {
 // Commas is 1, 2.
 func Commas(xs ...int) string { return List(xs, strconv.Itoa) }
 
-// Each is what f makes of each of some things.
-func Each[T, U any](xs []T, f func(T) U) []U {
-	ys := make([]U, len(xs))
-	for i, x := range xs {
-		ys[i] = f(x)
-	}
-	return ys
-}
-
 // List writes what text says of each of some values, with commas.
-func List[V any](vs []V, text func(V) string) string { return strings.Join(Each(vs, text), ", ") }
+func List[V any](vs []V, text func(V) string) string { return strings.Join(each.Of(vs, text), ", ") }
 
 // Symbol turns a name into one that a module, function or value may have.
 func Symbol(name string) string {

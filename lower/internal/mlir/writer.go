@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/tile"
 )
 
@@ -286,7 +287,7 @@ func (w *Writer) Parts(types []Type) (line string, vs []Value) {
 }
 
 // TypesOf are the types of values.
-func TypesOf(vs []Value) []Type { return Each(vs, func(v Value) Type { return v.Type }) }
+func TypesOf(vs []Value) []Type { return each.Of(vs, func(v Value) Type { return v.Type }) }
 
 // UnsupportedError is the answer of a lowering to what has no text, or none that a compiler
 // takes.

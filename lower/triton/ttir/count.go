@@ -269,8 +269,7 @@ const (
 	maxBlocks   = 1 << 16 // whose reads are kept
 )
 
-// Numbers checks a launch, and returns the number of each argument that is one, as it is
-// written.
+// Numbers checks a launch, and returns the number of each argument that is one, as it is written.
 func (k *Kernel) Numbers(l Launch) (map[string]string, error) {
 	given := map[string]string{}
 	for name, v := range l.Args {

@@ -54,10 +54,9 @@ func walk(ops []*op, f func(*op)) {
 	}
 }
 
-// mark tells loops of which each iteration is a step (it multiplies; in a kernel that
-// multiplies nothing, it loads or stores) and those of which each is a tile, as of a
-// persistent kernel: it stores what steps inside of it made. What nothing depends on that
-// is counted is taken out.
+// mark tells loops of which each iteration is a step (it multiplies; in a kernel that multiplies
+// nothing, it loads or stores) and those of which each is a tile, as of a persistent kernel: it
+// stores what steps inside of it made. What nothing depends on that is counted is taken out.
 func (k *Kernel) mark() {
 	k.dots = within(k.body, (*op).multiplies)
 	step := (*op).multiplies

@@ -263,8 +263,7 @@ func moved(v value, rank int, to func(d int) int) value {
 	return v
 }
 
-// reshaped is a value whose elements stay in order; false where that is no sum of
-// vectors.
+// reshaped is a value whose elements stay in order; false where that is no sum of vectors.
 func reshaped(v value, from, to []int) (value, bool) {
 	if v.dims == nil {
 		return v, true

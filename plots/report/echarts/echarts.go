@@ -4,9 +4,8 @@
 //
 //	npm pack echarts@6.1.0    # dist/echarts.common.min.js, LICENSE, NOTICE, licenses/LICENSE-d3
 //
-// Its licence is Apache-2.0 (LICENSE, NOTICE); the part of d3 in it has the
-// BSD licence (LICENSE-d3). To move to another version, replace the four files
-// and the constants.
+// Its licence is Apache-2.0 (LICENSE, NOTICE); the part of d3 in it has the BSD licence
+// (LICENSE-d3). To move to another version, replace the four files and the constants.
 package echarts
 
 import _ "embed"

@@ -273,8 +273,7 @@ func (s *State) Await(device, slot, n int) bool {
 	return true
 }
 
-// End is what is wrong if a device goes no further: copies and signals that nobody waited
-// for.
+// End is what is wrong if a device goes no further: copies and signals that nobody waited for.
 func (s *State) End(device int) *Fault {
 	for slot, name := range s.slots {
 		n := s.count(device, slot)

@@ -14,11 +14,10 @@ const (
 // palette, then the bytes of a row and the rows of each tile.
 type Config [64]byte
 
-// Grid returns the shapes for the sums of rows×cols elements of 32 bits, at
-// most 32×32, in up to 2×2 tiles: 0 and 1 are the upper sums, 2 and 3 the
-// lower, 4 and 5 the upper and the lower rows of a, 6 and 7 the left and the
-// right columns of b. Tiles that hold nothing have no shape, and no
-// instruction may name them.
+// Grid returns the shapes for the sums of rows×cols elements of 32 bits, at most 32×32, in up to
+// 2×2 tiles: 0 and 1 are the upper sums, 2 and 3 the lower, 4 and 5 the upper and the lower rows
+// of a, 6 and 7 the left and the right columns of b. Tiles that hold nothing have no shape, and
+// no instruction may name them.
 func Grid(rows, cols int) Config {
 	var c Config
 	c[0] = 1

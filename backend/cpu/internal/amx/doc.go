@@ -7,9 +7,8 @@
 //
 // Where the processor has no AMX, the test binary emulate runs its tests.
 //
-// The package executes no AMX instruction. Whoever does loads the shapes and
-// releases the tiles inside one routine in assembly, which the Go runtime does
-// not interrupt to run another goroutine: a thread then never has live tiles
-// outside it. A signal that comes in the middle finds them saved and restored
-// by the kernel.
+// The package executes no AMX instruction. Whoever does loads the shapes and releases the tiles
+// inside one routine in assembly, which the Go runtime does not interrupt to run another
+// goroutine: a thread then never has live tiles outside it. A signal that comes in the middle
+// finds them saved and restored by the kernel.
 package amx

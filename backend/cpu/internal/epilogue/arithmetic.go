@@ -9,9 +9,8 @@ import (
 	"matladder/tile"
 )
 
-// Elementwise operations on row vectors, but for those of package rows;
-// transcendental functions are computed in float64 and rounded once, those of
-// activations from tables.
+// Elementwise operations on row vectors, but for those of package rows; transcendental functions
+// are computed in float64 and rounded once, those of activations from tables.
 var (
 	unaryFloats = map[tile.Op]func(o, x []float32){
 		tile.OpAbs:       inFloat64(math.Abs),

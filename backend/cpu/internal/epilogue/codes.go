@@ -47,8 +47,7 @@ func (c *values) codesOfBits(x int, by, zero one) plan.Writer {
 	})
 }
 
-// bits is the ref of which e is the elements, stored as bfloat16; nil if e is
-// something else.
+// bits is the ref of which e is the elements, stored as bfloat16; nil if e is something else.
 func bits(e *tile.Expr) *tile.Ref {
 	if e.Op == tile.OpCast && e.Dtype == tile.Float32 {
 		e = e.Args[0]

@@ -62,9 +62,8 @@ func reduceColumns[T any](c *values, e *tile.Expr, x plan.Lanes[T], fold func(o,
 	}
 }
 
-// rowMax compiles the largest of each row; NaN if one is. Of magnitudes it is
-// found without making them first, and of bfloat16 as it lies; of what is negated it
-// is the smallest.
+// rowMax compiles the largest of each row; NaN if one is. Of magnitudes it is found without
+// making them first, and of bfloat16 as it lies; of what is negated it is the smallest.
 func (c *values) rowMax(e *tile.Expr) plan.Lanes[float32] {
 	larger := func(a, b float32) float32 { return max(a, b) }
 	if x := e.Args[0]; x.Op == tile.OpAbs {

@@ -1,6 +1,7 @@
 package epilogue
 
 import (
+	"slices"
 	"sync"
 
 	"matladder/backend/cpu/internal/plan"
@@ -45,12 +46,7 @@ func (c *values) stacks(e *tile.Expr, rows int) bool {
 	case e.Op == tile.OpSelect && c.span(e.Args[0]) != nil:
 		return false // whose sides are computed where they are needed
 	case e.Op.IsElementwise(), e.Op == tile.OpConcat && e.Dim == len(e.Shape)-1:
-		for _, x := range e.Args {
-			if !c.stacks(x, rows) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(e.Args, func(x *tile.Expr) bool { return !c.stacks(x, rows) })
 	}
 	return false
 }

@@ -16,11 +16,10 @@ const (
 	timesCache  = 8
 )
 
-// Bandwidth measures the bytes/s that threads goroutines move together
-// through memory too large for the caches, counted as STREAM counts: what the
-// program reads and writes, not what the cache adds. It is the better of a sum
-// (reads only) and a triad (two reads, one write), by all threads or by one
-// alone, and zero if ctx ends first.
+// Bandwidth measures the bytes/s that threads goroutines move together through memory too large
+// for the caches, counted as STREAM counts: what the program reads and writes, not what the cache
+// adds. It is the better of a sum (reads only) and a triad (two reads, one write), by all threads
+// or by one alone, and zero if ctx ends first.
 func Bandwidth(ctx context.Context, threads int) float64 {
 	if ctx.Err() != nil { // or memory would be made for nothing
 		return 0

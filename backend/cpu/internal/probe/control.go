@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"matladder/internal/each"
 )
 
 const (
@@ -20,10 +22,9 @@ const (
 	controlParts = 5
 )
 
-// A Control is two fixed pieces of work that tell whether a machine is as it was:
-// multiply-adds on registers alone, and a read of memory that is in no cache, each by
-// all threads at once. What slows one of them down is not the work. It is used by one
-// goroutine at a time.
+// A Control is two fixed pieces of work that tell whether a machine is as it was: multiply-adds
+// on registers alone, and a read of memory that is in no cache, each by all threads at once. What
+// slows one of them down is not the work. It is used by one goroutine at a time.
 type Control struct {
 	threads int
 	loop    loop
@@ -84,10 +85,7 @@ func (c *Control) Run(ctx context.Context) (compute, memory time.Duration) {
 	}
 	wait.Wait()
 	middle := func(kind int) time.Duration {
-		var took []time.Duration
-		for _, p := range parts {
-			took = append(took, p[kind])
-		}
+		took := each.Of(parts, func(p [2]time.Duration) time.Duration { return p[kind] })
 		slices.Sort(took)
 		return took[(len(took)-1)/2]
 	}

@@ -9,9 +9,8 @@
 //	Tiles          whether AMX is faster than AVX-512
 //	HasHalves      whether an instruction widens floats of 16 bits
 //
-// A measurement takes about 150 ms, those of two ways a few. It is the best of
-// many short runs, so other work on the machine rarely lowers it; a peak is what
-// no kernel exceeds, not what a kernel should reach. What is not known is zero. The
-// package caches nothing but Host, and looks at feature bits, never at the name of a
-// processor.
+// A measurement takes about 150 ms, those of two ways a few. It is the best of many short runs,
+// so other work on the machine rarely lowers it; a peak is what no kernel exceeds, not what a
+// kernel should reach. What is not known is zero. The package caches nothing but Host, and looks
+// at feature bits, never at the name of a processor.
 package probe

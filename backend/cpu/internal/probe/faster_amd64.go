@@ -2,11 +2,10 @@ package probe
 
 import "time"
 
-// BFloat16Pairs compares the two ways AVX-512 multiplies bfloat16: pairs is
-// the FLOP/s of VDPBF16PS, widened that of float32 multiply-adds, both on
-// registers alone. Which one is faster differs from processor to processor by
-// a factor of two either way. It takes one or two milliseconds and is zero
-// where the processor lacks the instruction.
+// BFloat16Pairs compares the two ways AVX-512 multiplies bfloat16: pairs is the FLOP/s of
+// VDPBF16PS, widened that of float32 multiply-adds, both on registers alone. Which one is faster
+// differs from processor to processor by a factor of two either way. It takes one or two
+// milliseconds and is zero where the processor lacks the instruction.
 func BFloat16Pairs() (pairs, widened float64) {
 	l := loops("avx512", "bfloat16")
 	if len(l) < 2 {
@@ -16,10 +15,9 @@ func BFloat16Pairs() (pairs, widened float64) {
 	return r[0], r[1]
 }
 
-// Tiles compares the rate of AMX tiles with the best of vectors in AVX-512, for
-// factors of dtype "bfloat16" or "int8": both on registers alone. It takes a
-// few milliseconds and is zero where the processor or the operating system has
-// no tiles.
+// Tiles compares the rate of AMX tiles with the best of vectors in AVX-512, for factors of dtype
+// "bfloat16" or "int8": both on registers alone. It takes a few milliseconds and is zero where
+// the processor or the operating system has no tiles.
 func Tiles(dtype string) (tiles, vectors float64) {
 	t := loops(onTiles, dtype)
 	if len(t) == 0 {

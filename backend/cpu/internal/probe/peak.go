@@ -41,8 +41,7 @@ var (
 	}
 )
 
-// products adds four products a turn, different ones, as equal ones would be
-// computed once.
+// products adds four products a turn, different ones, as equal ones would be computed once.
 //
 //go:noinline
 func products[T float32 | int32](turns int, a0, a1, a2, a3, b T) T {
@@ -89,16 +88,14 @@ type loop struct {
 	ops float64 // multiplications and additions in a turn
 }
 
-// PeakFLOPs measures the FLOP/s (OP/s for integers) that threads goroutines
-// reach together by the fastest multiply-add of an instruction set: isa is
-// "generic", "avx2", "avx512", "amx" or "neon", dtype "float32", "bfloat16" or "int8", the
-// type of the factors. Sums are float32 and exact int32, as in the kernels.
-// It is zero where isa or dtype is unknown, where this processor lacks it,
-// and if ctx ends first.
+// PeakFLOPs measures the FLOP/s (OP/s for integers) that threads goroutines reach together by the
+// fastest multiply-add of an instruction set: isa is "generic", "avx2", "avx512", "amx" or
+// "neon", dtype "float32", "bfloat16" or "int8", the type of the factors. Sums are float32 and
+// exact int32, as in the kernels. It is zero where isa or dtype is unknown, where this processor
+// lacks it, and if ctx ends first.
 //
-// All goroutines compute at the same time, but each is judged by its own best
-// run, so that other work on the machine, which rarely leaves all of them
-// alone at once, lowers nothing.
+// All goroutines compute at the same time, but each is judged by its own best run, so that other
+// work on the machine, which rarely leaves all of them alone at once, lowers nothing.
 func PeakFLOPs(ctx context.Context, isa, dtype string, threads int) float64 {
 	best := 0.0
 	threads = min(max(1, threads), Host().Threads)

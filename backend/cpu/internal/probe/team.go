@@ -8,10 +8,9 @@ import (
 	"time"
 )
 
-// Team runs work on threads goroutines at once, round after round until the
-// time is over, at least three times, and returns the best rate of a round:
-// what all did, by the time from the first to start to the last to end. Work
-// takes its member number and returns how much it did.
+// Team runs work on threads goroutines at once, round after round until the time is over, at
+// least three times, and returns the best rate of a round: what all did, by the time from the
+// first to start to the last to end. Work takes its member number and returns how much it did.
 //
 // Between rounds the goroutines wait awake: a thread that sleeps may be woken on
 // the processor of another, and stays there for longer than a round.

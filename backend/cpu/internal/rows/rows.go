@@ -1,6 +1,5 @@
-// Package rows has the elementwise loops of epilogues over contiguous elements:
-// conversions and arithmetic that would cost as much as a product if they ran
-// one element at a time.
+// Package rows has the elementwise loops of epilogues over contiguous elements: conversions and
+// arithmetic that would cost as much as a product if they ran one element at a time.
 //
 //  1. Generic is the loops in Go, which say what each computes.
 //  2. For is the same with assembly where the machine has it; the last

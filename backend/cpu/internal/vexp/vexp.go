@@ -4,12 +4,11 @@
 //  1. Generic is the loops in Go, which say what each computes, to the bit.
 //  2. For has the same in assembly for AVX2 and AVX-512.
 //
-// An exponential is 2^(n+t), n a whole number and t at most ½ in size: a polynomial
-// of degree 6 in t, multiplied by 2^n. Its coefficients are those of the smallest
-// relative error on that interval (Remez; 1.9e-9), so that what is left is rounding:
-// below one unit in the last place of 2^x (measured 0.94 over all of −126 … 127), below
-// 1.1 of e^x. Results below 2^-126 are rounded once, like all others; arguments beyond
-// the range give 0 and infinity, NaN gives NaN.
+// An exponential is 2^(n+t), n a whole number and t at most ½ in size: a polynomial of degree 6
+// in t, multiplied by 2^n. Its coefficients are those of the smallest relative error on that
+// interval (Remez; 1.9e-9), so that what is left is rounding: below one unit in the last place of
+// 2^x (measured 0.94 over all of −126 … 127), below 1.1 of e^x. Results below 2^-126 are rounded
+// once, like all others; arguments beyond the range give 0 and infinity, NaN gives NaN.
 package vexp
 
 import (
@@ -36,8 +35,7 @@ type Loops struct {
 	SumBFloat16     func(x []uint16) float32
 	SquaresBFloat16 func(x []uint16, less float32) float32
 
-	// Largest is the largest element, NaN if x has one; +0 is larger than -0, and x is not
-	// empty.
+	// Largest is the largest element, NaN if x has one; +0 is larger than -0, and x is not empty.
 	Largest func(x []float32) float32
 
 	// These do the same for n elements of each row, ldd and ldx elements apart: for as many rows

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"matladder/internal/each"
 )
 
 // Loop is a span of bundles that is run again and again, with the branch back
@@ -159,22 +161,12 @@ func (s *Schedule) hoisted(i int) int {
 }
 
 func (s *Schedule) inLoop(i int) bool {
-	for _, l := range s.Loops {
-		if l.contains(Span{i, i + 1}) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Loops, func(l Loop) bool { return l.contains(Span{i, i + 1}) })
 }
 
 // Unknown are the loops whose trips only the chip knows, in order.
-func (s *Schedule) Unknown() (loops []Loop) {
-	for _, l := range s.Loops {
-		if l.Trips == 0 {
-			loops = append(loops, l)
-		}
-	}
-	return loops
+func (s *Schedule) Unknown() []Loop {
+	return each.That(s.Loops, func(l Loop) bool { return l.Trips == 0 })
 }
 
 // Assume returns the schedule with trips for its unknown loops, in order.
@@ -190,11 +182,10 @@ func (s *Schedule) Assume(trips []int) *Schedule {
 }
 
 // Stores counts the instructions of a span that write a register of vectors to memory.
-func (s *Schedule) Stores(in Span) (n int) {
-	for _, b := range s.bundles[in.From:in.To] {
-		n += strings.Count(b.text, " = vst ") + strings.Count(b.text, "vst.msk [")
-	}
-	return n
+func (s *Schedule) Stores(in Span) int {
+	return each.Sum(s.bundles[in.From:in.To], func(b bundle) int {
+		return strings.Count(b.text, " = vst ") + strings.Count(b.text, "vst.msk [")
+	})
 }
 
 // Grid is the loop over the grid: the longest of the outermost ones. It is false
@@ -209,9 +200,8 @@ func (s *Schedule) Grid() (Loop, bool) {
 	return grid, grid.Len() > 0
 }
 
-// Steps is the number of grid steps that one core runs; 0 if there is no loop over
-// the grid or its trips are not constant. On a chip whose two cores share the grid
-// it is half the grid.
+// Steps is the number of grid steps that one core runs; 0 if there is no loop over the grid or
+// its trips are not constant. On a chip whose two cores share the grid it is half the grid.
 func (s *Schedule) Steps() int {
 	grid, _ := s.Grid()
 	return max(0, grid.Trips-drain)

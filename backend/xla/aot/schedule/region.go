@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+
+	"matladder/internal/each"
 )
 
 // Region is what a branch forward may skip, its delay slots left out. Loop nests
@@ -16,8 +18,7 @@ type Region struct {
 
 var joinForm = regexp.MustCompile(`(?:empty |Start )region (\d+)\b`)
 
-// join is the bundle to which the branch at bundle i jumps forward; -1 if it
-// jumps back.
+// join is the bundle to which the branch at bundle i jumps forward; -1 if it jumps back.
 func (s *Schedule) join(i int, region string) int {
 	for j := i + 1; j < s.Bundles; j++ {
 		if s.bundles[j].tag != "PF" {
@@ -90,13 +91,7 @@ func (s *Schedule) Body() (Region, bool) {
 // Conditional are the regions of the body that only some steps run: the conditions
 // of the kernel, in the order of its text, those inside another one left out.
 func (s *Schedule) Conditional() []Region {
-	var rs []Region
-	for _, r := range s.Regions {
-		if s.body >= 0 && r.Parent == s.body {
-			rs = append(rs, r)
-		}
-	}
-	return rs
+	return each.That(s.Regions, func(r Region) bool { return s.body >= 0 && r.Parent == s.body })
 }
 
 // Steady is the number of bundles that one grid step takes on average once the
@@ -111,13 +106,7 @@ func (s *Schedule) Steady(shares ...float64) (float64, error) {
 // Pallas): a step is the loop's body, and its conditions are the outermost regions there.
 func (s *Schedule) SteadyLoop(shares ...float64) (float64, error) {
 	grid, _ := s.Grid()
-	var outer []Region
-	for _, r := range s.Regions {
-		if r.Parent < 0 && grid.contains(r.Span) {
-			outer = append(outer, r)
-		}
-	}
-	return s.steady(outer, shares)
+	return s.steady(each.That(s.Regions, func(r Region) bool { return r.Parent < 0 && grid.contains(r.Span) }), shares)
 }
 
 func (s *Schedule) steady(conditional []Region, shares []float64) (float64, error) {

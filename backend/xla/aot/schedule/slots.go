@@ -41,8 +41,7 @@ type Unit struct {
 
 var columnForm = regexp.MustCompile(`^\s*[A-Z][A-Z:_]*(?:\s*,\s*[A-Z][A-Z:_]*)+\s*$`)
 
-// readSlots reads capacities under a line of names, and one line of slots in use
-// for each bundle.
+// readSlots reads capacities under a line of names, and one line of slots in use for each bundle.
 func (s *Schedule) readSlots(path, text string) error {
 	lines := strings.Split(text, "\n")
 	i := 0
