@@ -24,6 +24,7 @@ func TestConfigs(t *testing.T) {
 		"scaled":     {5 * 3, 5, 2048, 6144},
 		"thin":       {14 * 4, 14, 1, 1009},
 		"subchannel": {9, 9, 16, 4096},
+		"formats":    {4, 4, 16, 4096},
 		"softmax":    {7 * 2, 7, 256, 0}, // of two sizes, as the next
 		"norm":       {6 * 5, 6, 256, 0},
 		"rope":       {4 * 4, 4, 512, 128},
@@ -39,8 +40,8 @@ func TestConfigs(t *testing.T) {
 			t.Errorf("%s: %d groups of %+v", name, len(s.Groups), c)
 		}
 	}
-	if got := len(configs.Names()); got != 21 {
-		t.Errorf("%d sweeps, 21 are tested", got)
+	if got := len(configs.Names()); got != 22 {
+		t.Errorf("%d sweeps, 22 are tested", got)
 	}
 }
 
