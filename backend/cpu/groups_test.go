@@ -44,7 +44,7 @@ func TestGroups(t *testing.T) {
 				p := problem.MakeMatmul(problem.Sizes{m, k, n, size[2]}, asked)
 				taken := c.taken
 				inPlace := false // by few rows
-				if k := gemm.For(isa); k.PairsBFloat16 != nil && k.BFloat16 == k.PairsBFloat16 {
+				if k := gemm.For(isa); k.PairsBFloat16 != nil && k.ThinBFloat16 == k.PairsBFloat16 {
 					inPlace = p.A != tile.Int8 && p.A.Bits() <= 16 && p.A != tile.Float16 && p.B.Bits() == 4 && n%2 == 0
 				}
 				if taken = inPlace || taken; m == 1 {
