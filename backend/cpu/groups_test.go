@@ -43,12 +43,12 @@ func TestGroups(t *testing.T) {
 				m, n := size[0], size[1]
 				p := problem.MakeMatmul(problem.Sizes{m, k, n, size[2]}, asked)
 				taken := c.taken
-				switch {
-				case c.operands == "bfloat16xint4:per_block32": // of few rows alone
-					k := gemm.For(isa)
-					taken = k.PairsBFloat16 != nil && k.BFloat16 == k.PairsBFloat16 && n%2 == 0
-				case m <= 2 && p.B.IsInteger() && asked.A != tile.BFloat16 && asked.A != tile.Float32: // of more alone
-					taken = false
+				inPlace := false // by few rows
+				if k := gemm.For(isa); k.PairsBFloat16 != nil && k.ThinBFloat16 == k.PairsBFloat16 {
+					inPlace = p.A != tile.Int8 && p.A.Bits() <= 16 && p.A != tile.Float16 && p.B.Bits() == 4 && n%2 == 0
+				}
+				if taken = inPlace || taken; m == 1 {
+					taken = inPlace
 				}
 				scheme, err := p.Scheme()
 				if err != nil {

@@ -2,6 +2,7 @@ package gemm
 
 import (
 	"math"
+	"sync"
 	"unsafe"
 
 	"matladder/backend/cpu/internal/gemm/pack"
@@ -129,6 +130,9 @@ func (p *Groups) Multiply(c []float32, ldc, m, n, k, depth int, a, b []byte, acc
 	}
 }
 
+// groupSums are those of a tile whose columns are no whole panel.
+var groupSums = sync.Pool{New: func() any { return new([6 * 32]float32) }}
+
 // corner is the tile of any columns: those of no whole panel go by way of a copy.
 func (p *Groups) corner(c []float32, ldc, groups int, a, b *uint32, next uintptr, rows, cols int, accumulate bool) {
 	turns := p.Size / p.ku / groupTurn
@@ -136,7 +140,8 @@ func (p *Groups) corner(c []float32, ldc, groups int, a, b *uint32, next uintptr
 		p.tile(&c[0], ldc, groups, a, b, next, rows, turns, accumulate)
 		return
 	}
-	var sums [6 * 32]float32
+	sums := groupSums.Get().(*[6 * 32]float32)
+	defer groupSums.Put(sums)
 	p.tile(&sums[0], p.NR, groups, a, b, next, rows, turns, false)
 	storeSums(c, ldc, sums[:], p.NR, rows, cols, accumulate)
 }

@@ -31,10 +31,10 @@ type InPlace[C Sum] struct {
 }
 
 // GroupsOfB are elements of k that share scales: First of the first group are ahead of those that are
-// multiplied. Row sets its argument to the scales of a group.
+// multiplied. Row sets to to the scales of a group, from a column on.
 type GroupsOfB struct {
 	First, Size int
-	Row         func(to []float32, group int)
+	Row         func(to []float32, column, group int)
 }
 
 // inPlaceTiles is how many columns tiles have for up to so many rows of a.
@@ -184,7 +184,7 @@ func (x *inPlaceRun[C]) tilesFrom(j int) {
 		if at := x.by.First + l; x.by.Size > 0 {
 			deep = min(deep, x.by.Size-at%x.by.Size)
 			if l == 0 || at%x.by.Size == 0 {
-				x.by.Row(x.scales[:x.n], at/x.by.Size)
+				x.by.Row(x.scales[:x.n], 0, at/x.by.Size)
 			}
 		}
 		if whole := deep / x.ku * x.ku; whole > 0 {

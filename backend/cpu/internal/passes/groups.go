@@ -199,8 +199,13 @@ func unrepeated(e *tile.Expr) *tile.Expr {
 // significant is how many bits the magnitudes of a dtype's numbers have, beside a power of two.
 var significant = map[tile.Dtype]int{tile.Float8E8M0FNU: 0, tile.Float4E2M1FN: 2, tile.Int4: 3, tile.Int8: 7, tile.Float8E4M3FN: 4, tile.Float8E5M2: 3, tile.BFloat16: 8, tile.Float32: 24}
 
-// fewGroupRows is up to how many rows of a integers are better off group by group, reading b in place.
-const fewGroupRows = 2
+const (
+	// fewGroupRows is up to how many rows of a groups are better off one by one, each with its part of b
+	// in place, but for what reads that by groups.
+	fewGroupRows = 1
+	// inPlaceGroupRows is up to how many rows that beats packing b for integers, which multiply faster.
+	inPlaceGroupRows = 24
+)
 
 // scalesFit reports whether a micro-kernel multiplies by the scales of product d of step s, or numbers by
 // theirs can be what is multiplied: exactly, or rounded to float32.
@@ -210,13 +215,15 @@ func scalesFit(p *plan.Plan, s *plan.Step, d *plan.Dot) bool {
 	if errA != nil || errB != nil || slices.Contains(p.Machine.Layout.Packed, b.Name) {
 		return false
 	}
-	rows := rowsMet(p, s, a.Matrix, b.Matrix, true)
-	if groupsOf(p.Machine.Kernels, a.factor, b.factor, a.Dtype, b.Dtype, d.Groups.Size) != nil {
-		return rows > fewGroupRows || a.factor.IsFloat()
-	}
 	fits := func(x side, by plan.GroupScales) bool {
 		to := plan.Multiplied(x.factor)
 		return by.At == nil || x.Dtype != to && (to == tile.Float32 || to == tile.BFloat16 && significant[x.Dtype]+significant[p.Refs[by.Ref].Dtype] <= significant[to])
 	}
-	return fits(a, d.Groups.A) && (fits(b, d.Groups.B) || inPlace(p.Machine.Kernels, a, b, rows, true) != nil)
+	rows := rowsMet(p, s, a.Matrix, b.Matrix, true)
+	integers := groupsOf(p.Machine.Kernels, a.factor, b.factor, a.Dtype, b.Dtype, d.Groups.Size) != nil
+	d.Groups.InPlace = fits(a, d.Groups.A) && (!integers || rows <= inPlaceGroupRows) && inPlace(p.Machine.Kernels, a, b, rows, true) != nil
+	if rows <= fewGroupRows && !d.Groups.InPlace {
+		return false
+	}
+	return integers || d.Groups.InPlace || fits(a, d.Groups.A) && fits(b, d.Groups.B)
 }

@@ -46,7 +46,7 @@ func layOutDot(p *plan.Plan, s *plan.Step, d *plan.Dot) error {
 		a.scales, b.scales, a.group, b.group = g.A, g.B, g.Size, g.Size
 	}
 	rows := rowsMet(p, s, a.Matrix, b.Matrix, !e.TransA)
-	if d.Groups != nil {
+	if d.Groups != nil && !d.Groups.InPlace {
 		if d.Product = groupsOf(p.Machine.Kernels, a.factor, b.factor, a.Dtype, b.Dtype, d.Groups.Size); d.Product != nil {
 			return operands(p, d, a, b)
 		}
@@ -54,8 +54,10 @@ func layOutDot(p *plan.Plan, s *plan.Step, d *plan.Dot) error {
 	d.Options = options(p, e, a, b, rows)
 	kernels := kernelsFor(p, d.Options)
 	d.Product = productOf(kernels.Thin(), a.factor, b.factor, a.Dtype, b.Dtype)
-	if x := inPlace(kernels, a, b, rows, d.Groups != nil); x != nil {
-		d.Product = x
+	if d.Groups == nil || d.Groups.InPlace {
+		if x := inPlace(kernels, a, b, rows, d.Groups != nil); x != nil {
+			d.Product = x
+		}
 	}
 	d.Thin = d.Product
 	switch {

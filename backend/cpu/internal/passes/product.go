@@ -2,6 +2,7 @@ package passes
 
 import (
 	"fmt"
+	"sync"
 
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/memory"
@@ -60,28 +61,20 @@ func groupsOf(k *gemm.Kernels, a, b, inA, inB tile.Dtype, size int) *plan.Produc
 	if g == nil || !halves && (plan.Multiplied(a) != tile.Int8 || plan.Multiplied(b) != tile.Int8) {
 		return nil
 	}
-	scales := func(by plan.ScalesOfGroups) func(to []float32, lane, group int) {
-		return func(to []float32, lane, group int) {
-			if by.Size == 0 {
-				memory.Fill(to, 1)
-			} else {
-				by.From(lane).Row(to, group)
-			}
-			for i := 0; halves && i < len(to); i++ {
-				to[i] /= 2
-			}
-		}
-	}
 	side := func(lanes int, name string, panel func(k int) int, pack plan.PackFunc) plan.Packing {
 		return plan.Packing{Format: g.Format + name, Lanes: lanes, Unit: size, Words: 1, Panel: panel, Chunk: max(1, groupsChunk/size), Pack: pack}
 	}
 	p := &plan.Product{
 		Name: g.Name, Sum: tile.Float32, Blocking: g.Blocking, Routine: func(gemm.ReadB) string { return g.Routine() },
 		A: side(g.MR, "/a", g.PanelA, func(dst []byte, _ int, src []byte, off, ld, lanes, k int, _ bool, by plan.ScalesOfGroups) {
-			g.PackA(dst, memory.View[int8](src)[off:], ld, lanes, k, scales(by))
+			x := scalesFor(by, halves)
+			defer scalesAtHand.Put(x)
+			g.PackA(dst, memory.View[int8](src)[off:], ld, lanes, k, x.row)
 		}),
 		B: side(g.NR, "/b", g.PanelB, func(dst []byte, apart int, src []byte, off, ld, lanes, k int, _ bool, by plan.ScalesOfGroups) {
-			g.PackB(dst, apart, memory.View[int8](src)[off:], ld, k, lanes, scales(by))
+			x := scalesFor(by, halves)
+			defer scalesAtHand.Put(x)
+			g.PackB(dst, apart, memory.View[int8](src)[off:], ld, k, lanes, x.row)
 		}),
 		Multiply: func(x plan.Call) {
 			g.Multiply(memory.View[float32](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, x.Depth, x.A.Mem, x.B.Mem, x.Accumulate)
@@ -92,6 +85,35 @@ func groupsOf(k *gemm.Kernels, a, b, inA, inB tile.Dtype, size int) *plan.Produc
 		InPlace:     func(tile.Dtype, int, bool) plan.Reader { return nil },
 	}
 	return widenedSides(p, tile.Int8, tile.Int8, inA, inB, k.ISA)
+}
+
+// scalesOfLanes are scales of groups as package gemm asks for them: row sets to to those of a group, from a
+// lane on.
+type scalesOfLanes struct {
+	plan.ScalesOfGroups
+	halves bool // of numbers that are multiplied as integers twice as large
+	row    func(to []float32, lane, group int)
+}
+
+var scalesAtHand = sync.Pool{New: func() any {
+	x := new(scalesOfLanes)
+	x.row = func(to []float32, lane, group int) {
+		if x.Size == 0 {
+			memory.Fill(to, 1)
+		} else {
+			x.From(lane).Row(to, group)
+		}
+		for i := 0; x.halves && i < len(to); i++ {
+			to[i] /= 2
+		}
+	}
+	return x
+}}
+
+func scalesFor(by plan.ScalesOfGroups, halves bool) *scalesOfLanes {
+	x := scalesAtHand.Get().(*scalesOfLanes)
+	x.ScalesOfGroups, x.halves = by, halves
+	return x
 }
 
 // groupsChunk is how many elements of k a chunk of groups holds at most.
@@ -216,6 +238,8 @@ type inPlaceReader[C gemm.Sum] struct{ *gemm.InPlace[C] }
 func (r inPlaceReader[C]) Rows() int { return r.Pays }
 
 func (r inPlaceReader[C]) Multiply(x plan.Call) {
-	by := gemm.GroupsOfB{First: x.B.Scales.First, Size: x.B.Scales.Size, Row: x.B.Scales.Row}
+	scales := scalesFor(x.B.Scales, false)
+	defer scalesAtHand.Put(scales)
+	by := gemm.GroupsOfB{First: x.B.Scales.First, Size: x.B.Scales.Size, Row: scales.row}
 	r.BlockGroups(memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, x.A.Mem, x.B.Mem, x.B.Off, x.B.LD, x.Accumulate, x.Work, by)
 }

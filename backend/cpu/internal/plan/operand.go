@@ -48,8 +48,9 @@ type Shown struct{ From, To tile.IndexExpr }
 
 // Groups are those of so many elements along k, of both sides of a product, that have scales.
 type Groups struct {
-	Size int
-	A, B GroupScales
+	Size    int
+	A, B    GroupScales
+	InPlace bool // b is read where it lies, and sums are multiplied by its scales
 }
 
 // GroupScales are those of the block of an operand: row by row of a, or below each other for columns
