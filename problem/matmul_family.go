@@ -86,7 +86,10 @@ func parseMatmul(s string) (Asked, error) {
 		if given, two, err = parseOperands(words[0]); err != nil && two {
 			err = fmt.Errorf("dtype %q: %w", words[0], err)
 		}
-		if err != nil {
+		switch {
+		case err != nil && (strings.Contains(words[0], "mx") || strings.Contains(words[0], "nv")):
+			return Asked{}, fmt.Errorf("dtype %q: want formats as in mxfp4, mxfp8xmxfp4, bfloat16xnvfp4 (known: %s)", s, strings.Join(OperandNames(), ", "))
+		case err != nil:
 			return Asked{}, err
 		}
 	}
