@@ -92,9 +92,6 @@ func matrix(t *testing.T) []matrixCell {
 		}
 	}
 	for _, p := range append(problemtest.Quantized(1, 300, 1200, 500, 128), problemtest.Quantized(3, 128, 512, 256, 128)[:3]...) {
-		if strings.Contains(string(p.Quant), "e8m0") || p.B == tile.Float4E2M1FN {
-			continue
-		}
 		for _, variant := range problemtest.Kernel(p).Variants(p) {
 			add(kernels.Of(problemtest.Kernel(p)), variant, p, tile.Blocks{M: 64, K: 128, N: 128})
 		}
