@@ -17,7 +17,7 @@ import (
 // may be no s. It returns nil for another loop, and for scales that no packing can take in.
 func grouped(p *plan.Plan, loop *tile.Stmt) *plan.Step {
 	last := loop.Body[len(loop.Body)-1]
-	if last.Kind != tile.Accumulate || last.Ref.Dtype != tile.Float32 || len(loop.Body) > 2 {
+	if last.Kind != tile.Accumulate || last.Ref.Dtype != tile.Float32 || last.Value.Dtype != tile.Float32 || len(loop.Body) > 2 {
 		return nil
 	}
 	x := groupLoop{Plan: p, axis: loop.Axis}
