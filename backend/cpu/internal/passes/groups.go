@@ -85,16 +85,12 @@ func (x *groupLoop) ofA(s *tile.Stmt, e *tile.Expr) bool {
 // readElsewhere reports whether more than this loop reads r.
 func (x *groupLoop) readElsewhere(r *tile.Ref) bool {
 	reads := 0
-	var walk func(body []*tile.Stmt)
-	walk = func(body []*tile.Stmt) {
-		for _, s := range body {
-			if s.Value != nil && tile.Loads(s.Value, r) {
-				reads++
-			}
-			walk(s.Body)
+	tile.RewriteBody(x.Program.Body, func(e, _ *tile.Expr) *tile.Expr {
+		if e.Op == tile.OpLoad && e.Ref == r {
+			reads++
 		}
-	}
-	walk(x.Program.Body)
+		return e
+	})
 	return reads > 1
 }
 
