@@ -11,7 +11,8 @@
 //
 //  1. verify, canonicalize: the program makes sense; what cannot be computed piece by piece
 //     goes by way of scratch. matrices: the block of each array is a matrix in memory.
-//     match: statements become steps; loops are written out.
+//     match: statements become steps; loops are written out, but one over groups of k that
+//     have scales is one product where packing or a micro-kernel takes the scales in.
 //  2. fuse: zeroing goes into the accumulation behind it, so that the micro-kernel stores
 //     instead of adding; a product goes into the expression that alone reads it (an
 //     epilogue); values of the same rows are computed in one loop over rows.

@@ -77,19 +77,17 @@ func (p *MicroKernels[S, C]) With(c Choices) *MicroKernels[S, C] {
 		q.blocking.bytes = c.PieceA
 	}
 	if c.B != ReadByRule || c.quick > 0 {
-		q.InPlace, q.InGroups = inPlacesFor(p.InPlace, c), inPlacesFor(p.InGroups, c)
-	}
-	return &q
-}
-
-func inPlacesFor[C Sum](all map[string]*InPlace[C], c Choices) map[string]*InPlace[C] {
-	some := map[string]*InPlace[C]{}
-	for name, x := range all {
-		if x.isFor(c) {
-			some[name] = x.with(c)
+		q.InPlace = map[string]*InPlace[C]{}
+		for name, x := range p.InPlace {
+			if x.isFor(c) {
+				q.InPlace[name] = x.with(c)
+			}
 		}
 	}
-	return some
+	if c.B != ReadByRule && c.B != ReadAlong {
+		q.InGroups = nil
+	}
+	return &q
 }
 
 // isAsked reports whether B is to be read in one of some ways, in which this path can.

@@ -35,7 +35,10 @@
 //     element of c is the sum of the products along two rows (dots.go).
 //   - An InPlace takes a b of elements narrower than are multiplied (int4, int8,
 //     float8) and widens them in registers (inplace.go), or for more rows of a
-//     to pieces that are packed as they are widened.
+//     to pieces that are packed as they are widened. Four bits whose groups along k
+//     have scales are read so on AVX-512: each group's sums are scaled.
+//
+// Packed int8 whose groups along k have scales are the product of Groups (groups.go).
 //
 // AMX has tile registers of 16 rows, which multiply so fast that each pass over c
 // would show (tiles.go). So Multiply reads an a that is not packed there too, keeps sums

@@ -1,7 +1,6 @@
 package gemm
 
 import (
-	"math"
 	"sync"
 	"unsafe"
 
@@ -144,37 +143,4 @@ func (p *Groups) corner(c []float32, ldc, groups int, a, b *uint32, next uintptr
 	defer groupSums.Put(sums)
 	p.tile(&sums[0], p.NR, groups, a, b, next, rows, turns, false)
 	storeSums(c, ldc, sums[:], p.NR, rows, cols, accumulate)
-}
-
-// groupsInGo returns the twin of the tiles of panels of mr and nr lanes, whose groups begin with head
-// words of a; dot multiplies words.
-func groupsInGo(mr, nr, head int, dot func(a, b uint32) int32) groupTile {
-	return func(c *float32, ldc, groups int, a, b *uint32, _ uintptr, rows, turns int, accumulate bool) {
-		steps := turns * groupTurn
-		av, bv, cv := span(a, groups*(head+steps)*mr-mr/2), span(b, groups*(1+steps)*nr), span(c, (rows-1)*ldc+nr)
-		for i := range rows {
-			for j := range nr {
-				var sum float32
-				if accumulate {
-					sum = cv[i*ldc+j]
-				}
-				for g := range groups {
-					a, b := av[g*(head+steps)*mr:], bv[g*(1+steps)*nr:]
-					var s int32
-					if head > 1 {
-						s = int32(a[mr+i])
-					}
-					for l := range steps {
-						s += dot(a[(head+l)*mr+i], b[(1+l)*nr+j])
-					}
-					sum += float32(s) * math.Float32frombits(b[j]) * math.Float32frombits(a[i])
-				}
-				cv[i*ldc+j] = sum
-			}
-		}
-	}
-}
-
-func dotPairs(a, b uint32) int32 {
-	return int32(int16(a))*int32(int16(b)) + (int32(a)>>16)*(int32(b)>>16)
 }

@@ -58,6 +58,5 @@ func genericKernels(host probe.HostInfo) *Kernels {
 		WideUint8:    newPath(host, i, formatPairs, pack.InGo(pack.AsPairsU, i.mr, i.nr)),
 	}
 	k.BFloat16, k.Int8 = k.WideBFloat16, k.WideInt8
-	k.groups = newGroups(host, i, formatPairs, groupsInGo(i.mr, i.nr, 1, dotPairs), pack.InGo(pack.AsPairs, i.mr, i.nr))
 	return k
 }

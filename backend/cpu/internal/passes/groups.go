@@ -17,7 +17,7 @@ import (
 // may be no s. It returns nil for another loop, and for scales that no packing can take in.
 func grouped(p *plan.Plan, loop *tile.Stmt) *plan.Step {
 	last := loop.Body[len(loop.Body)-1]
-	if last.Kind != tile.Accumulate || last.Ref.Dtype != tile.Float32 || len(loop.Body) > 2 {
+	if last.Kind != tile.Accumulate || last.Ref.Dtype != tile.Float32 || last.Value.Dtype != tile.Float32 || len(loop.Body) > 2 {
 		return nil
 	}
 	x := groupLoop{Plan: p, axis: loop.Axis}
@@ -85,16 +85,12 @@ func (x *groupLoop) ofA(s *tile.Stmt, e *tile.Expr) bool {
 // readElsewhere reports whether more than this loop reads r.
 func (x *groupLoop) readElsewhere(r *tile.Ref) bool {
 	reads := 0
-	var walk func(body []*tile.Stmt)
-	walk = func(body []*tile.Stmt) {
-		for _, s := range body {
-			if s.Value != nil && tile.Loads(s.Value, r) {
-				reads++
-			}
-			walk(s.Body)
+	tile.RewriteBody(x.Program.Body, func(e, _ *tile.Expr) *tile.Expr {
+		if e.Op == tile.OpLoad && e.Ref == r {
+			reads++
 		}
-	}
-	walk(x.Program.Body)
+		return e
+	})
 	return reads > 1
 }
 

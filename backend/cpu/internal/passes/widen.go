@@ -36,6 +36,10 @@ func wideningOf(from, to tile.Dtype, isa gemm.ISA) *plan.Widening {
 		tile.Float8E8M0FNU: loops.Float8E8M0,
 	}[from]
 	switch {
+	case from == tile.Float32 && to == from:
+		return &plan.Widening{Size: 4, Rows: widenRows(from, func(dst []float32, src []byte, off, _ int) {
+			copy(dst, memory.View[float32](src)[off:])
+		})}
 	case from == tile.Float16 && to == tile.Float32:
 		return &plan.Widening{Size: 4, Rows: widenRows(from, loops.Float16)}
 	case from == tile.Float4E2M1FN && to == tile.Int8: // twice the number

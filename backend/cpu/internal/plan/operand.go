@@ -58,7 +58,7 @@ type Groups struct {
 type GroupScales struct {
 	Ref  int
 	At   tile.IndexExpr
-	Read *Widening // to float32; nil for what is
+	Read *Widening // to float32
 }
 
 // Keep is where packed blocks of an operand stay.

@@ -95,7 +95,7 @@ type PackFunc func(dst []byte, apart int, src []byte, off, ld, lanes, k int, col
 // of lane i is number Off + i·Lane + (First+l)/Size·Group. There are none where Size is 0.
 type ScalesOfGroups struct {
 	Mem              []byte
-	Read             *Widening // to float32; nil for what is
+	Read             *Widening // to float32
 	Off, Lane, Group int
 	First, Size      int // elements of the first group ahead of those packed, and in a group
 }
@@ -108,18 +108,11 @@ func (s ScalesOfGroups) From(lane int) ScalesOfGroups {
 
 // Row sets dst to the scales of one group, lane by lane.
 func (s ScalesOfGroups) Row(dst []float32, group int) {
-	off, together := s.Off+group*s.Group, s.Lane == 1
-	switch to := memory.BytesOf(dst); {
-	case s.Read != nil && together:
+	off, to := s.Off+group*s.Group, memory.BytesOf(dst)
+	if s.Lane == 1 {
 		s.Read.Rows(to, s.Mem, off, 0, 1, len(dst), 0)
-	case s.Read != nil:
+	} else {
 		s.Read.Rows(to, s.Mem, off, s.Lane, len(dst), 1, 1)
-	case together:
-		copy(dst, memory.View[float32](s.Mem)[off:])
-	default:
-		for i, from := 0, memory.View[float32](s.Mem); i < len(dst); i++ {
-			dst[i] = from[off+i*s.Lane]
-		}
 	}
 }
 
