@@ -186,6 +186,13 @@ func operand(p *plan.Plan, s side, isB, columns bool, pk plan.Packing) int {
 	}
 	if o.Scales.At != nil {
 		o.Scales.Read = wideningOf(p.Refs[o.Scales.Ref].Dtype, tile.Float32, p.Machine.Kernels.ISA)
+		if d := p.Refs[o.Scales.Ref].Dtype; d.Bits() == 8 {
+			var table [256]float32
+			for c := range table {
+				table[c] = float32(d.Value(byte(c)))
+			}
+			o.Scales.Read.One = func(src []byte, i int) float32 { return table[src[i]] }
+		}
 	}
 	o.Depth = chunkDepth(o)
 	o.Chunk = tile.Ceil(o.Lanes, pk.Lanes) * pk.Panel(o.Depth)

@@ -39,7 +39,7 @@ func wideningOf(from, to tile.Dtype, isa gemm.ISA) *plan.Widening {
 	case from == tile.Float32 && to == from:
 		return &plan.Widening{Size: 4, Rows: widenRows(from, func(dst []float32, src []byte, off, _ int) {
 			copy(dst, memory.View[float32](src)[off:])
-		})}
+		}), One: func(src []byte, i int) float32 { return memory.View[float32](src)[i] }}
 	case from == tile.Float16 && to == tile.Float32:
 		return &plan.Widening{Size: 4, Rows: widenRows(from, loops.Float16)}
 	case from == tile.Float4E2M1FN && to == tile.Int8: // twice the number

@@ -111,8 +111,10 @@ func (s ScalesOfGroups) Row(dst []float32, group int) {
 	off, to := s.Off+group*s.Group, memory.BytesOf(dst)
 	if s.Lane == 1 {
 		s.Read.Rows(to, s.Mem, off, 0, 1, len(dst), 0)
-	} else {
-		s.Read.Rows(to, s.Mem, off, s.Lane, len(dst), 1, 1)
+		return
+	}
+	for i := range dst {
+		dst[i] = s.Read.One(s.Mem, off+i*s.Lane)
 	}
 }
 
@@ -140,6 +142,7 @@ type Widening struct {
 	// Rows widens n elements from element off on, and as many from off+ld on, …,
 	// to rows of dst that lie to factors apart.
 	Rows func(dst, src []byte, off, ld, rows, n, to int)
+	One  func(src []byte, i int) float32 // element i of scales
 	// Scale multiplies rows × n factors, rows to factors apart, by scales. Lanes of those are rows, or
 	// else columns.
 	Scale func(dst []byte, rows, n, to int, columns bool, by ScalesOfGroups)
