@@ -95,6 +95,9 @@ func parseMatmul(s string) (Asked, error) {
 	}
 	for _, word := range rest {
 		if err := given.read(word); err != nil {
+			if is && given.Quant != NoQuant && strings.HasPrefix(word, "e") {
+				err = fmt.Errorf("%s: a format has its scales already (float4_e2m1fn:per_block32+token_block+e8m0_up says all of it)", word)
+			}
 			return Asked{}, fmt.Errorf("dtype %q: %w", s, err)
 		}
 	}

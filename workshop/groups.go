@@ -42,7 +42,7 @@ func (e grouping) check(ctx context.Context, r *Report) error {
 	}
 	for _, c := range []struct{ absmax, want float64 }{{6, 1}, {4, 1}, {7.9, 1}, {8, 2}, {0.3, 0.0625}} {
 		got := e.scale(c.absmax)
-		r.expect(got == c.want, fmt.Sprintf("Scale(%v) = %v", c.absmax, got), fmt.Sprintf("Scale(%v) is %v, should be %v. Which power of two is just not above %v?", c.absmax, got, c.want, c.absmax))
+		r.expect(got == c.want, fmt.Sprintf("Scale(%v) = %v", c.absmax, got), fmt.Sprintf("Scale(%v) is %v, should be %v. Which power of two is just not above %v, and over what?", c.absmax, got, c.want, c.absmax))
 	}
 	for _, c := range []struct {
 		m, k, n int
@@ -50,7 +50,7 @@ func (e grouping) check(ctx context.Context, r *Report) error {
 	}{{32, 64, 48, tile.Blocks{M: 16, K: 32, N: 16}}, {40, 128, 56, tile.Blocks{M: 16, K: 64, N: 16}}} {
 		p := problem.Matmul{Batch: 1, M: c.m, K: c.k, N: c.n, A: tile.Float32, B: tile.Float4E2M1FN, Acc: tile.Float32, Out: tile.Float32, Quant: "per_block32+e8m0"}
 		programs, err := e.build(p, c.s)
-		if !r.built(programs, err) || !r.right(ctx, p, programs, on(p, c.s), "Which scale did each group of 32 take, and which is its own?") {
+		if !r.built(programs, err) || !r.right(ctx, p, programs, on(p, c.s), "Did each sum take its own 32 elements of a and of b, and its own scales?") {
 			return nil
 		}
 	}

@@ -40,6 +40,7 @@ func Build(p problem.Matmul, s tile.Blocks) ([]*tile.Program, error) {
 
 	t.When(k.First(), func() { t.Fill(acc, 0) })
 	// YOUR TURN: t.Loop("g", count, func(g *tile.Axis) { … }) goes through the groups of a block.
+	// A group begins at tile.Times(g, Group), for g is no number.
 	scale := tile.Slice(sb, 0, tile.Const(0), 1)
 	sum := tile.Dot(a, tile.Cast(b, p.A))
 	t.Accumulate(acc, tile.Mul(sum, tile.Cast(scale, tile.Float32)))
