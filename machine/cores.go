@@ -41,3 +41,16 @@ func (s CoreToCore) RoundTrip() float64 { return 2 * s.Line }
 
 // Known reports whether cores have told what it costs to share memory.
 func (s CoreToCore) Known() bool { return s.ReadOthers > 0 && s.WriteOthers > 0 }
+
+// Multiplied is the dtype that cores multiply in d's place, which holds all its numbers.
+func Multiplied(d tile.Dtype) tile.Dtype {
+	switch d {
+	case tile.Int4:
+		return tile.Int8
+	case tile.Float8E4M3FN, tile.Float8E5M2, tile.Float4E2M1FN:
+		return tile.BFloat16
+	case tile.Float16:
+		return tile.Float32
+	}
+	return d
+}

@@ -71,6 +71,9 @@ type product struct {
 // product is false where the machine does not say how fast it multiplies the operands of p.
 func (c cores) product(p problem.Matmul) (*product, bool) {
 	a, b := p.Factors()
+	if a, b = machine.Multiplied(a), machine.Multiplied(b); p.A == tile.Float4E2M1FN && p.B == p.A {
+		a, b = tile.Int8, tile.Int8 // twice the numbers are integers
+	}
 	rate := c.Rates[a]
 	x := &product{
 		cores: c, batch: max(1, p.Batch), m: p.M, k: p.K, n: p.N, a: bytesOf(p.A), b: bytesOf(p.B), c: bytesOf(p.Out), accumulator: bytesOf(p.Acc), rate: rate,

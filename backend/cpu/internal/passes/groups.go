@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"matladder/backend/cpu/internal/plan"
+	"matladder/machine"
 	"matladder/tile"
 )
 
@@ -212,7 +213,7 @@ func scalesFit(p *plan.Plan, s *plan.Step, d *plan.Dot) bool {
 		return false
 	}
 	fits := func(x side, by plan.GroupScales) bool {
-		to := plan.Multiplied(x.factor)
+		to := machine.Multiplied(x.factor)
 		return by.At == nil || x.Dtype != to && (to == tile.Float32 || to == tile.BFloat16 && significant[x.Dtype]+significant[p.Refs[by.Ref].Dtype] <= significant[to])
 	}
 	rows := rowsMet(p, s, a.Matrix, b.Matrix, true)

@@ -7,6 +7,7 @@ import (
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
+	"matladder/machine"
 	"matladder/tile"
 )
 
@@ -15,7 +16,7 @@ import (
 func productOf(k *gemm.Kernels, a, b, inA, inB tile.Dtype) *plan.Product {
 	type pair struct{ a, b tile.Dtype }
 	var p *plan.Product
-	switch a, b = plan.Multiplied(a), plan.Multiplied(b); (pair{a, b}) {
+	switch a, b = machine.Multiplied(a), machine.Multiplied(b); (pair{a, b}) {
 	case pair{tile.Float32, tile.Float32}:
 		p = newProduct(k.Float32, k.Float32, k.Choices, tile.Float32)
 	case pair{tile.BFloat16, tile.BFloat16}:
@@ -58,7 +59,7 @@ func widenedSides(p *plan.Product, a, b, inA, inB tile.Dtype, isa gemm.ISA) *pla
 // elements have scales; nil if there is none.
 func groupsOf(k *gemm.Kernels, a, b, inA, inB tile.Dtype, size int) *plan.Product {
 	g, halves := k.Groups(size), a == tile.Float4E2M1FN && b == a
-	if g == nil || !halves && (plan.Multiplied(a) != tile.Int8 || plan.Multiplied(b) != tile.Int8) {
+	if g == nil || !halves && (machine.Multiplied(a) != tile.Int8 || machine.Multiplied(b) != tile.Int8) {
 		return nil
 	}
 	side := func(lanes int, name string, panel func(k int) int, pack plan.PackFunc) plan.Packing {

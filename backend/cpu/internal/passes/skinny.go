@@ -6,6 +6,7 @@ import (
 
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/plan"
+	"matladder/machine"
 	"matladder/tile"
 )
 
@@ -71,7 +72,7 @@ func lanesOfBlock(p *plan.Plan, x, other *plan.Matrix, rows bool) int {
 // rows meet it that packing costs little beside them, or nothing is measured. Fixed rules then
 // decide how B is read.
 func options(p *plan.Plan, e *tile.Expr, a, b side, rows int) []plan.Option {
-	same := a.Dtype == a.factor && b.Dtype == b.factor && plan.Multiplied(a.factor) == a.factor && a.factor == b.factor
+	same := a.Dtype == a.factor && b.Dtype == b.factor && machine.Multiplied(a.factor) == a.factor && a.factor == b.factor
 	if p.Machine.Figures == nil || p.Machine.Choices.B != gemm.ReadByRule || !same || rows > gemm.MostRead {
 		return nil
 	}

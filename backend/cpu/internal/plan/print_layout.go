@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"matladder/backend/cpu/internal/gemm"
+	"matladder/machine"
 	"matladder/tile"
 )
 
@@ -28,9 +29,9 @@ func (p *Plan) tellLayout(say say) {
 		case o.Keep != KeepUnpacked:
 			how = fmt.Sprintf("%s\t%s\tchunks of %d of k, a block %s", o.panels(), p.words(o), o.Depth, KiB(int64(o.Block)))
 		case o.Widened():
-			how += fmt.Sprintf(", %d columns × %d of k at a time widened to %s", o.Piece, o.Depth, Multiplied(o.Factor)) + p.tellScales(o)
+			how += fmt.Sprintf(", %d columns × %d of k at a time widened to %s", o.Piece, o.Depth, machine.Multiplied(o.Factor)) + p.tellScales(o)
 		case o.Packing.InPlace && pieces == "":
-			how += fmt.Sprintf(", widened to %s by the micro-kernel", Multiplied(o.Factor)) + p.tellScales(o)
+			how += fmt.Sprintf(", widened to %s by the micro-kernel", machine.Multiplied(o.Factor)) + p.tellScales(o)
 		}
 		say("%s\t%s%s", p.NameOf(o), how, pieces)
 	}
@@ -38,7 +39,7 @@ func (p *Plan) tellLayout(say say) {
 
 // otherPaths are those for the dtypes of a product that it does not take.
 func (p *Plan) otherPaths(d *Dot) []string {
-	a, b := Multiplied(d.Expr.Args[0].Dtype), Multiplied(d.Expr.Args[1].Dtype)
+	a, b := machine.Multiplied(d.Expr.Args[0].Dtype), machine.Multiplied(d.Expr.Args[1].Dtype)
 	if a != b {
 		return nil
 	}

@@ -118,20 +118,6 @@ func (s ScalesOfGroups) Row(dst []float32, group int) {
 	}
 }
 
-// Multiplied is the dtype that micro-kernels multiply in d's place, which holds
-// all its numbers.
-func Multiplied(d tile.Dtype) tile.Dtype {
-	switch d {
-	case tile.Int4:
-		return tile.Int8
-	case tile.Float8E4M3FN, tile.Float8E5M2, tile.Float4E2M1FN:
-		return tile.BFloat16
-	case tile.Float16:
-		return tile.Float32
-	}
-	return d
-}
-
 // An operand whose dtype is not the factor's is widened while it is packed, or
 // just before it is multiplied, or by the micro-kernel, so that it moves as few
 // bytes as it has.
