@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/tile"
 	"matladder/tile/tiletest"
 )
@@ -40,7 +40,7 @@ func FuzzVerify(f *testing.F) {
 func TestVerify_Random(t *testing.T) {
 	random := rand.New(rand.NewPCG(12, 13))
 	accepted := 0
-	n := 6000 / thorough.OneIn(1, 4, 4)
+	n := 6000 / thoroughtest.OneIn(1, 4, 4)
 	for i := range n {
 		program, damage := make([]byte, 70), make([]byte, 3*(i%3))
 		for _, data := range [][]byte{program, damage} {
