@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"matladder"
-	"matladder/internal/golden"
+	"matladder/internal/goldentest"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -41,7 +41,7 @@ func TestDocs_Program(t *testing.T) {
 			t.Fatalf("%s has no marks around the program", name)
 		}
 		want := bytes.Join([][]byte{before, begin, []byte("```go\npackage "), program, []byte("```\n"), end, after}, nil)
-		golden.Assert(t, name, want)
+		goldentest.Assert(t, name, want)
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 	"matladder/backend/cpu/cputest"
 	"matladder/backend/registry"
 	"matladder/check"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/problem"
 	"matladder/tile"
 	"matladder/tile/interp"
@@ -88,7 +88,7 @@ func tensors(t testing.TB, p problem.Problem, c *Program, seed uint64) (raw, out
 // TestRun runs a problem of every spelling of every family, on both kinds of backend,
 // against its reference.
 func TestRun(t *testing.T) {
-	run := thorough.Choose(1, 1, 3)
+	run := thoroughtest.Choose(1, 1, 3)
 	for _, f := range problem.Families() {
 		for _, word := range slices.Concat(f.Dtypes, f.Examples) {
 			asked, err := f.Parse(word)
@@ -411,7 +411,7 @@ func TestRun_Lengths(t *testing.T) {
 // TestPrepack_Large: so are those of more than a core's own cache holds, in blocks chosen for
 // it or asked for.
 func TestPrepack_Large(t *testing.T) {
-	run := thorough.Choose(1, 1, 5)
+	run := thoroughtest.Choose(1, 1, 5)
 	for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8} {
 		for _, blocks := range []tile.Blocks{{}, {M: 16, K: 256, N: 160}} {
 			if !run() {
@@ -485,7 +485,7 @@ func TestPrepack(t *testing.T) {
 
 // TestRun_Allocations: calls make no garbage.
 func TestRun_Allocations(t *testing.T) {
-	if thorough.Raced {
+	if thoroughtest.Raced {
 		t.Skip("the race detector drops what pools hold")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -633,7 +633,7 @@ func resident() int {
 
 // TestRun_Memory: neither calls nor programs that come and go leave anything.
 func TestRun_Memory(t *testing.T) {
-	calls, shapes := 1_000_000/thorough.OneIn(1, 3, 500), 1000/thorough.OneIn(1, 3, 20)
+	calls, shapes := 1_000_000/thoroughtest.OneIn(1, 3, 500), 1000/thoroughtest.OneIn(1, 3, 20)
 	a, b, _ := integers(16, 16, 16)
 	o := make([]float32, 256)
 	c := compile(t, problem.New(16, 16, 16, tile.Float32), Options{})

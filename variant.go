@@ -130,8 +130,7 @@ func (p *Program) find(ctx context.Context, out, in []Tensor, w wanted) (*varian
 func apart(list []Tensor, which uint64) (rows [mostArguments]*[MaxRank]int) {
 	for i := range list {
 		if which&(1<<i) != 0 {
-			s := list[i].normal()
-			rows[i] = &s
+			rows[i] = new(list[i].normal())
 		}
 	}
 	return rows

@@ -9,9 +9,7 @@ import time
 import zipfile
 
 port_file, library, plugin, mode = sys.argv[1:]
-known = open("plugins/known.go").read()
-# Each line of the table that names a file and its SHA-256, and the projects of cuda.
-files = dict(re.findall(r'"(\S+\.whl) ([0-9a-f]{64})"', known))
+files = {name: sum_ for sum_, name in map(str.split, open("plugins/wheels.sha256"))}
 projects = {"cpu": "xla_cpu_pjrt", "tpu": "libtpu", "cuda": "jax_cuda13_pjrt"}
 path = {
     "cpu": "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so",

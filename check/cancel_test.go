@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/problem"
 	"matladder/problem/problemtest"
 	"matladder/tile"
@@ -32,7 +32,7 @@ func (f *fading) Err() error {
 func TestCanceled(t *testing.T) {
 	const m, k, n = 30, 300, 500
 	list := []problem.Matmul{problem.New(m, k, n, tile.Float32), problem.New(m, k, n, tile.BFloat16), problem.New(m, k, n, tile.Int8)}
-	run := thorough.Choose(1, 3, 11)
+	run := thoroughtest.Choose(1, 3, 11)
 	for _, p := range append(list, problemtest.Quantized(1, m, k, n, 100)...) {
 		if run() {
 			t.Run(problemtest.Label(p), func(t *testing.T) { testCanceled(t, p) })

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
@@ -74,7 +74,7 @@ func floats(t tile.Tensor) []float32 {
 }
 
 func TestVerify(t *testing.T) {
-	run := thorough.Choose(1, 5, 7)
+	run := thoroughtest.Choose(1, 5, 7)
 	for _, s := range few(shapes, 3) {
 		for _, p := range problems(s[0], s[1], s[2]) {
 			for _, rung := range []int{3, 5} {
@@ -97,7 +97,7 @@ func TestVerify(t *testing.T) {
 
 // few are the first of a list where everything takes ten times as long.
 func few[T any](list []T, most int) []T {
-	if thorough.Raced {
+	if thoroughtest.Raced {
 		return list[:most]
 	}
 	return list

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/problem/problemtest"
@@ -32,7 +32,7 @@ func exactProblems(batch, m, k, n int) []problem.Matmul {
 // TestExact_Interpreter holds the interpreter to the answers, whatever the kernel, the
 // blocks and the size.
 func TestExact_Interpreter(t *testing.T) {
-	run := thorough.Choose(1, 7, 29)
+	run := thoroughtest.Choose(1, 7, 29)
 	for _, s := range []struct {
 		batch, m, k, n int
 		blocks         []tile.Blocks

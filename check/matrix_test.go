@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/problem/problemtest"
@@ -301,11 +301,11 @@ func matrixProblems(m, k, n int) (names []string, problems map[string]problem.Ma
 // must be found, and the output without it must be right. With MATLADDER_TESTS=full it tries
 // larger sizes, a hundred times each.
 func TestFaultMatrix(t *testing.T) {
-	sizes, tries := [][3]int{{128, 128, 128}, {160, 320, 144}, {40, 8192 / thorough.OneIn(1, 4, 4), 24}}, 4
+	sizes, tries := [][3]int{{128, 128, 128}, {160, 320, 144}, {40, 8192 / thoroughtest.OneIn(1, 4, 4), 24}}, 4
 	switch {
-	case thorough.Full():
+	case thoroughtest.Full():
 		sizes, tries = [][3]int{{128, 128, 128}, {512, 512, 512}, {2048, 2048, 2048}, {4096, 4096, 4096}, {256, 8192, 256}}, 100
-	case thorough.Raced:
+	case thoroughtest.Raced:
 		sizes = [][3]int{{40, 300, 72}}
 	}
 	names, _, _ := matrixProblems(1, 1, 1)

@@ -8,6 +8,7 @@ import (
 	"matladder/problem"
 	"matladder/problem/problemtest"
 	"matladder/problem/quant"
+	"matladder/problem/quant/quanttest"
 	"matladder/tile"
 	"matladder/tile/interp"
 )
@@ -125,7 +126,7 @@ func TestFill_Quantized(t *testing.T) {
 				}
 				c.All = quant.ScaleOfAll(float32(most), c.dtype)
 			}
-			want, err := quant.Quantize(plain, c.dtype, c.Grouping)
+			want, err := quanttest.Quantize(plain, c.dtype, c.Grouping)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,8 +15,8 @@ import (
 	"matladder/backend/foreign"
 	"matladder/backend/foreign/library"
 	"matladder/backend/foreign/process"
-	"matladder/internal/ccompiler"
-	"matladder/internal/thorough"
+	"matladder/internal/ccompilertest"
+	"matladder/internal/thoroughtest"
 	"matladder/machine"
 	"matladder/problem"
 	"matladder/results"
@@ -44,7 +44,7 @@ func letters(vice backendtest.Vice) string {
 func TestRun_BrokenOthers(t *testing.T) {
 	folder := t.TempDir()
 	shared := filepath.Join(folder, "libopenblas.so.0")
-	ccompiler.Shared(t, shared, "testdata/vices.c")
+	ccompilertest.Shared(t, shared, "testdata/vices.c")
 	program, err := process.Build(t.Context(), folder)
 	if errors.Is(err, process.ErrNoCompiler) {
 		t.Skip(err)
@@ -93,7 +93,7 @@ func TestRun_BrokenOthers(t *testing.T) {
 			return library.New(mine, call, machine.Device{})
 		},
 	}
-	run := thorough.Choose(1, 1, 7)
+	run := thoroughtest.Choose(1, 1, 7)
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		open := kinds[kind]
 		for _, name := range slices.Sorted(maps.Keys(backendtest.Vices)) {

@@ -15,7 +15,7 @@ import (
 	"matladder/backend/foreign/library"
 	"matladder/backend/worker"
 	"matladder/backend/xla/pjrt"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/plugins"
 	"matladder/results"
 )
@@ -70,7 +70,7 @@ func TestRun_Broken(t *testing.T) {
 			return backendtest.Broken(be, backendtest.Vices[vice])
 		},
 	}
-	run := thorough.Choose(1, 1, 7)
+	run := thoroughtest.Choose(1, 1, 7)
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		open := kinds[kind]
 		for _, vice := range slices.Sorted(maps.Keys(backendtest.Vices)) {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"matladder/backend"
-	"matladder/internal/golden"
+	"matladder/internal/goldentest"
 	"matladder/problem"
 	"matladder/tile"
 
@@ -162,7 +162,7 @@ func TestParse_Refuses(t *testing.T) {
 		}
 		fmt.Fprintf(&got, "%s\n    %s\n", strings.ReplaceAll(text, "\n", "⏎"), err)
 	}
-	golden.Assert(t, "testdata/refused.golden", []byte(got.String()))
+	goldentest.Assert(t, "testdata/refused.golden", []byte(got.String()))
 	if _, err := Parse("x.yaml", []byte("sizes: 1\nname: \xff\n")); err == nil || !strings.HasPrefix(err.Error(), "x.yaml:2: not YAML: ") {
 		t.Errorf("bytes that are not UTF-8: %v", err)
 	}

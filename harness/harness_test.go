@@ -13,7 +13,7 @@ import (
 	"matladder/backend"
 	"matladder/check"
 	"matladder/harness/measure"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/problem"
 	"matladder/results"
 )
@@ -176,7 +176,7 @@ func TestRun_Order(t *testing.T) {
 }
 
 func TestRun_Statuses(t *testing.T) {
-	run := thorough.Choose(1, 1, 3)
+	run := thoroughtest.Choose(1, 1, 3)
 	for _, c := range []struct {
 		name   string
 		do     do
@@ -260,7 +260,7 @@ func TestRun_Unmeasured(t *testing.T) {
 }
 
 func TestRun_Faults(t *testing.T) {
-	run := thorough.Choose(1, 1, 3)
+	run := thoroughtest.Choose(1, 1, 3)
 	for _, fault := range check.Faults() {
 		if !run() {
 			continue

@@ -83,7 +83,8 @@ func (g *group) repetitions(ctx context.Context, l *candidate, round int) ([]res
 	if err := g.single(ctx, l); err != nil {
 		return nil, err
 	}
-	return rows, g.verify(ctx, l, rows)
+	g.verify(ctx, l, rows)
+	return rows, nil
 }
 
 // repetition times launches and returns the row, not yet verified. Others had the machine since
@@ -118,7 +119,7 @@ func (r *run) repetition(ctx context.Context, l *candidate, launches int) (resul
 
 // verify checks the output that the last repetition left and writes the verdict
 // into all rows of the round: inputs and program were the same.
-func (r *run) verify(ctx context.Context, l *candidate, rows []results.Record) error {
+func (r *run) verify(ctx context.Context, l *candidate, rows []results.Record) {
 	res, err := l.exe.Check(ctx, backend.CheckSpec{InputSpec: r.inputs(l.Problem), Fault: r.opt.Fault})
 	if err != nil {
 		for i := range rows { // never verified, so never ok
@@ -126,7 +127,7 @@ func (r *run) verify(ctx context.Context, l *candidate, rows []results.Record) e
 				rows[i].Status, rows[i].Reason = classify(err), fmt.Sprintf("check: %v", err)
 			}
 		}
-		return nil
+		return
 	}
 	for i := range rows {
 		row := &rows[i]
@@ -139,7 +140,6 @@ func (r *run) verify(ctx context.Context, l *candidate, rows []results.Record) e
 			row.Status, row.Reason = results.Wrong, res.Detail
 		}
 	}
-	return nil
 }
 
 // open compiles and loads the candidate, warms it up and finds how many launches make

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 )
 
 // TestResume_CutAnywhere cuts a finished file short, as a kill would, and
@@ -24,7 +24,7 @@ func TestResume_CutAnywhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "cut.csv")
-	cuts := 12 / thorough.OneIn(1, 2, 4)
+	cuts := 12 / thoroughtest.OneIn(1, 2, 4)
 	for i := range cuts + 1 {
 		cut := len(text) * i / cuts
 		if err := os.WriteFile(path, text[:cut], 0o666); err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"matladder/internal/golden"
+	"matladder/internal/goldentest"
 	"matladder/kernels"
 	"matladder/model"
 	"matladder/problem"
@@ -38,7 +38,7 @@ func TestREADME_Counts(t *testing.T) {
 			t.Errorf("%s: no marks around a table of counts: it needs the lines %s and %s, each once; -update then fills in what is between", path, strings.TrimSpace(countsBegin), strings.TrimSpace(countsEnd))
 			continue
 		}
-		golden.Assert(t, path, []byte(before+countsBegin+countsTable(t, k)+countsEnd+after))
+		goldentest.Assert(t, path, []byte(before+countsBegin+countsTable(t, k)+countsEnd+after))
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"text/template"
 
-	"matladder/internal/golden"
+	"matladder/internal/goldentest"
 	"matladder/kernels"
 	"matladder/machine"
 	"matladder/problem"
@@ -192,6 +192,6 @@ func TestPrediction(t *testing.T) {
 		if err := template.Must(template.ParseFiles("testdata/"+tmpl)).Execute(&out, page); err != nil {
 			t.Fatal(err)
 		}
-		golden.Assert(t, written, out.Bytes())
+		goldentest.Assert(t, written, out.Bytes())
 	}
 }

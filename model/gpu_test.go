@@ -10,7 +10,7 @@ import (
 	"testing"
 	"text/template"
 
-	"matladder/internal/golden"
+	"matladder/internal/goldentest"
 	"matladder/kernels"
 	"matladder/machine"
 	"matladder/problem"
@@ -254,7 +254,7 @@ func TestPredictionGPU(t *testing.T) {
 		if err := template.Must(template.ParseFiles("testdata/"+tmpl)).Execute(&page, data); err != nil {
 			t.Fatal(err)
 		}
-		golden.Assert(t, written, page.Bytes())
+		goldentest.Assert(t, written, page.Bytes())
 	}
 }
 

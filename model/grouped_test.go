@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"matladder/machine"
+	"matladder/model/modeltest"
 )
 
 // grouped is a launch of a published kernel of grouped products, with the cycles of a step
@@ -65,12 +66,12 @@ func (x *grouped) work() Work {
 }
 
 // turns are the steps one by one, where at is what the step model says of all.
-func (x *grouped) turns(at Time, bandwidth float64) []Turn {
-	var all []Turn
+func (x *grouped) turns(at Time, bandwidth float64) []modeltest.Turn {
+	var all []modeltest.Turn
 	for range x.wide {
 		for v, to := range x.visited {
 			for k := range x.deep {
-				t := Turn{Compute: at.Compute + at.Overhead}
+				t := modeltest.Turn{Compute: at.Compute + at.Overhead}
 				first := v == 0
 				if x.deep > 1 || first || x.visited[v-1][0] != to[0] {
 					t.In += float64(x.a) / bandwidth
@@ -127,7 +128,7 @@ func groupedPage(t *testing.T) (page groupeds) {
 		x.Low, x.High = 1e3*(on(fast).Seconds+least)/(1+ModelError), 1e3*(on(slow).Seconds+most)*(1+ModelError)
 		x.Predicted = 1e3 * (on(d).Seconds + launch)
 		x.Error = 100 * (x.Measured/x.Predicted - 1)
-		x.Uneven = 100 * (x.Measured/1e3/(Buffered(x.turns(on(d), d.BandwidthBytesPerSecond.Value), 2)+launch) - 1)
+		x.Uneven = 100 * (x.Measured/1e3/(modeltest.Buffered(x.turns(on(d), d.BandwidthBytesPerSecond.Value), 2)+launch) - 1)
 		x.Percent = 100 * 2 * float64(x.Rows) * float64(x.K) * float64(x.N) / (x.Measured / 1e3) / d.PeakAt("bfloat16", "").Value
 		sizes = append(sizes, math.Abs(x.Error))
 		page.Rows = append(page.Rows, x)

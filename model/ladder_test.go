@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"matladder/internal/golden"
+	"matladder/internal/goldentest"
 )
 
 // rowsVariable names files of results by a pattern, from which TestPrediction -update writes the
@@ -61,7 +61,7 @@ func besidePage(t *testing.T) (page besides) {
 	t.Helper()
 	const file = "v5_predicted.csv"
 	if pattern := os.Getenv(rowsVariable); pattern != "" {
-		golden.Assert(t, filepath.Join("testdata", file), []byte(besideTable(t, pattern)))
+		goldentest.Assert(t, filepath.Join("testdata", file), []byte(besideTable(t, pattern)))
 	}
 	lines := map[string]int{}
 	for _, r := range table(t, file) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"matladder/internal/golden"
+	"matladder/internal/goldentest"
 )
 
 // A published figure of an exchange, and what of it is compared: seconds, or the bytes that
@@ -79,5 +79,5 @@ func TestPublished(t *testing.T) {
 	if !ok || !ended {
 		t.Fatalf("%s has no marks around the table", page)
 	}
-	golden.Assert(t, page, bytes.Join([][]byte{before, []byte(begin), []byte(table.String()), []byte(end), after}, nil))
+	goldentest.Assert(t, page, bytes.Join([][]byte{before, []byte(begin), []byte(table.String()), []byte(end), after}, nil))
 }

@@ -15,7 +15,7 @@ import (
 
 	"gonum.org/v1/plot/cmpimg"
 
-	"matladder/internal/golden"
+	"matladder/internal/goldentest"
 	"matladder/results"
 )
 
@@ -162,7 +162,7 @@ func TestPictures(t *testing.T) {
 				t.Fatal(err)
 			}
 			path := "testdata/" + name + ".png"
-			if golden.Updating() {
+			if goldentest.Updating() {
 				if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
 					t.Fatal(err)
 				}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"matladder/internal/golden"
+	"matladder/internal/goldentest"
 	"matladder/results"
 )
 
@@ -26,7 +26,7 @@ func TestSampleFiles(t *testing.T) {
 		if err := results.Write(&csv, rows); err != nil {
 			t.Fatal(err)
 		}
-		golden.Assert(t, path, csv.Bytes())
+		goldentest.Assert(t, path, csv.Bytes())
 	}
 }
 

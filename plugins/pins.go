@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// The SHA-256 that are known are in the table Known (known.go); here is what they decide.
+// The SHA-256 that are known are in wheels.sha256; here is what they decide.
 
 // names are the wheels of a version whose SHA-256 is known, sorted: those for p, or all if
 // p is zero.

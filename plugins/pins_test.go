@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/plugins/plugintest"
 )
 
@@ -51,7 +51,7 @@ func pinned(t *testing.T, p Plugin, offer func(x *plugintest.Index, w Wheel, nam
 // TestPins: of each wheel of each plugin nothing but the file that the table knows is
 // taken, whatever else an index offers under its version, and nothing is loaded before.
 func TestPins(t *testing.T) {
-	bad, run := plugintest.Library(linux.Arch, plugintest.Crash), thorough.Choose(1, 3, 3)
+	bad, run := plugintest.Library(linux.Arch, plugintest.Crash), thoroughtest.Choose(1, 3, 3)
 	for _, p := range Known {
 		evil := wheelOf(p, bad)
 		for k, attacked := range p.Wheels {

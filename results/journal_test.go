@@ -18,7 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 )
 
 // rounds returns n rounds of one group: two kernels, reps samples each, with
@@ -80,7 +80,7 @@ func TestResume_CutAtEveryByte(t *testing.T) {
 	}
 	whole := journal(t, filepath.Join(dir, "whole.csv"), list)
 	path := filepath.Join(dir, "cut.csv")
-	run := thorough.Choose(1, 11, 29)
+	run := thoroughtest.Choose(1, 11, 29)
 	for cut := range len(whole) + 1 {
 		if beside := slices.ContainsFunc(ends, func(end int) bool { return cut >= end-1 && cut <= end+1 }); !run() && !beside {
 			continue

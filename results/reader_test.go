@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -153,7 +153,7 @@ func TestReadHostile(t *testing.T) {
 	} {
 		size := int64(5 << 20)
 		if strings.Contains(line, "\n") && len(line) < maxRow/2 { // more than a million rows
-			size /= int64(thorough.OneIn(1, 16, 16))
+			size /= int64(thoroughtest.OneIn(1, 16, 16))
 		}
 		text := io.MultiReader(strings.NewReader(shortHeader+"\n"), io.LimitReader(&repeat{text: line}, size))
 		var before, after runtime.MemStats

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -36,7 +36,7 @@ func read(t testing.TB, text []byte) *File {
 
 func TestRoundTrip(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for range 200 / thorough.OneIn(1, 4, 8) {
+	for range 200 / thoroughtest.OneIn(1, 4, 8) {
 		rows := make([]Record, rng.IntN(20))
 		for i := range rows {
 			rows[i] = randomRecord(rng)

@@ -9,7 +9,7 @@ import (
 
 	"matladder/results"
 
-	"matladder/internal/golden"
+	"matladder/internal/goldentest"
 )
 
 // TestBefore reads files as they were once written, before.csv before rows named their
@@ -62,6 +62,6 @@ func testBefore(t *testing.T, path string) {
 		if err := WriteTable(&have, format, Best(Summarize(f.Rows))); err != nil {
 			t.Fatal(err)
 		}
-		golden.Assert(t, path+"."+format, have.Bytes())
+		goldentest.Assert(t, path+"."+format, have.Bytes())
 	}
 }

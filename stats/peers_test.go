@@ -9,7 +9,7 @@ import (
 
 	"matladder/results"
 
-	"matladder/internal/golden"
+	"matladder/internal/goldentest"
 )
 
 // contestRows are two kernels, the baseline and peers in two sizes and with two
@@ -79,7 +79,7 @@ func TestWriteContests(t *testing.T) {
 		if err := WriteContests(&buf, format, summaries); err != nil {
 			t.Fatal(err)
 		}
-		golden.Assert(t, "testdata/contests."+format, buf.Bytes())
+		goldentest.Assert(t, "testdata/contests."+format, buf.Bytes())
 	}
 	if err := WriteContests(&bytes.Buffer{}, "csv", summaries); err == nil {
 		t.Error("csv is taken")

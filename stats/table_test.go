@@ -17,7 +17,7 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 
-	"matladder/internal/golden"
+	"matladder/internal/goldentest"
 )
 
 // sweep is a small run with everything a table can hold: two dtypes, a
@@ -80,7 +80,7 @@ func TestTables(t *testing.T) {
 		if err := WriteTable(&buf, format, summaries); err != nil {
 			t.Fatal(err)
 		}
-		golden.Assert(t, "testdata/table."+format+".golden", buf.Bytes())
+		goldentest.Assert(t, "testdata/table."+format+".golden", buf.Bytes())
 		switch format {
 		case "json":
 			var list []map[string]any

@@ -212,17 +212,17 @@ func (d *decoder) index(x *jsonIndex) IndexExpr {
 	}
 	switch f := x.form; {
 	case len(f.Sum) == 2:
-		return Sum{d.index(&f.Sum[0]), d.index(&f.Sum[1])}
+		return Joined{Sum, d.index(&f.Sum[0]), d.index(&f.Sum[1])}
 	case f.Times != nil:
-		return Product{d.index(&f.Times.X), f.Times.By}
+		return Scaled{Product, d.index(&f.Times.X), f.Times.By}
 	case f.Div != nil:
-		return Quotient{d.index(&f.Div.X), f.Div.By}
+		return Scaled{Quotient, d.index(&f.Div.X), f.Div.By}
 	case f.Mod != nil:
-		return Remainder{d.index(&f.Mod.X), f.Mod.By}
+		return Scaled{Remainder, d.index(&f.Mod.X), f.Mod.By}
 	case len(f.Min) == 2:
-		return Minimum{d.index(&f.Min[0]), d.index(&f.Min[1])}
+		return Joined{Minimum, d.index(&f.Min[0]), d.index(&f.Min[1])}
 	case len(f.Max) == 2:
-		return Maximum{d.index(&f.Max[0]), d.index(&f.Max[1])}
+		return Joined{Maximum, d.index(&f.Max[0]), d.index(&f.Max[1])}
 	case f.Table != "" && f.At != nil:
 		return Lookup{d.ref(f.Table), d.index(f.At)}
 	}

@@ -248,27 +248,19 @@ func (e *encoder) indices(xs ...IndexExpr) (out []jsonIndex) {
 }
 
 func (e *encoder) index(x IndexExpr) *jsonIndex {
-	by := func(x IndexExpr, by int) *jsonBy { return &jsonBy{*e.index(x), by} }
 	switch x := x.(type) {
 	case nil:
 		return nil
 	case Const:
-		n := int(x)
-		return &jsonIndex{n: &n}
+		return &jsonIndex{n: new(int(x))}
 	case *Axis:
 		return &jsonIndex{axis: e.axis(x)}
-	case Sum:
-		return &jsonIndex{form: &jsonForm{Sum: e.indices(x.X, x.Y)}}
-	case Product:
-		return &jsonIndex{form: &jsonForm{Times: by(x.X, x.By)}}
-	case Quotient:
-		return &jsonIndex{form: &jsonForm{Div: by(x.X, x.By)}}
-	case Remainder:
-		return &jsonIndex{form: &jsonForm{Mod: by(x.X, x.By)}}
-	case Minimum:
-		return &jsonIndex{form: &jsonForm{Min: e.indices(x.X, x.Y)}}
-	case Maximum:
-		return &jsonIndex{form: &jsonForm{Max: e.indices(x.X, x.Y)}}
+	case Joined:
+		pair := e.indices(x.X, x.Y)
+		return &jsonIndex{form: [...]*jsonForm{Sum: {Sum: pair}, Minimum: {Min: pair}, Maximum: {Max: pair}}[x.Op]}
+	case Scaled:
+		by := &jsonBy{*e.index(x.X), x.By}
+		return &jsonIndex{form: [...]*jsonForm{Product: {Times: by}, Quotient: {Div: by}, Remainder: {Mod: by}}[x.Op]}
 	case Lookup:
 		return &jsonIndex{form: &jsonForm{Table: x.Table.Name, At: e.index(x.At)}}
 	}
@@ -309,8 +301,7 @@ func (e *encoder) value(x *Expr) int {
 	case OpLoad, OpInBounds:
 		out.Ref = x.Ref.Name
 	case OpConst:
-		number := jsonFloat(x.Value)
-		out.Number = &number
+		out.Number = new(jsonFloat(x.Value))
 	case OpCompare:
 		out.Compare = x.Cmp.String()
 	case OpDot:
@@ -334,8 +325,7 @@ func (e *encoder) body(body []*Stmt) []jsonStmt {
 			x.Ref = s.Ref.Name
 		}
 		if s.Value != nil {
-			n := e.value(s.Value)
-			x.Value = &n
+			x.Value = new(e.value(s.Value))
 		}
 		if s.Axis != nil {
 			x.Axis = e.axis(s.Axis)
@@ -356,16 +346,14 @@ func (e *encoder) copying(s *Stmt, x *jsonStmt) {
 	if c := s.Copy; c != nil {
 		x.Copy = &jsonCopy{From: part(c.From), To: part(c.To), Arrived: slot(c.Arrived)}
 		if c.Remote() {
-			sent := slot(c.Sent)
-			x.Copy.Sent, x.Copy.Along, x.Copy.Device = &sent, e.axis(c.Along), e.index(c.Device)
+			x.Copy.Sent, x.Copy.Along, x.Copy.Device = new(slot(c.Sent)), e.axis(c.Along), e.index(c.Device)
 		}
 	}
 	if g := s.Signal; g != nil {
 		x.Signal = &jsonSignal{slot(g.To), e.axis(g.Along), e.index(g.Device)}
 	}
 	if s.Kind == Await {
-		at := slot(s.Slot)
-		x.Slot, x.Count = &at, s.Count
+		x.Slot, x.Count = new(slot(s.Slot)), s.Count
 	}
 }
 

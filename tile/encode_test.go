@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"matladder/internal/golden"
+	"matladder/internal/goldentest"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
@@ -86,7 +86,7 @@ func TestPrograms_JSON(t *testing.T) {
 
 func TestPrograms_Golden(t *testing.T) {
 	text, _ := again(t, allForms(t))
-	golden.Assert(t, "testdata/everything.json", []byte(text))
+	goldentest.Assert(t, "testdata/everything.json", []byte(text))
 }
 
 // TestReadPrograms_Mistakes has a mistake each in a file that is right otherwise.

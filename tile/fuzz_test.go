@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/tile"
 	"matladder/tile/tiletest"
 )
@@ -40,7 +40,7 @@ func FuzzVerify(f *testing.F) {
 func TestVerify_Random(t *testing.T) {
 	random := rand.New(rand.NewPCG(12, 13))
 	accepted := 0
-	n := 6000 / thorough.OneIn(1, 4, 4)
+	n := 6000 / thoroughtest.OneIn(1, 4, 4)
 	for i := range n {
 		program, damage := make([]byte, 70), make([]byte, 3*(i%3))
 		for _, data := range [][]byte{program, damage} {
@@ -110,10 +110,10 @@ func harm(p *tile.Program, which, where, what int) {
 	if len(exprs) > 0 {
 		expr = exprs[where%len(exprs)]
 	}
-	indices := []tile.IndexExpr{nil, tile.Const(size), &tile.Axis{Name: "new", Size: 3}, tile.Quotient{X: tile.Const(1), By: size},
-		tile.Remainder{X: tile.Const(1), By: size}, tile.Lookup{}, tile.Lookup{Table: ref, At: tile.Const(size)}, tile.Sum{}, tile.Product{By: size}}
+	indices := []tile.IndexExpr{nil, tile.Const(size), &tile.Axis{Name: "new", Size: 3}, tile.Scaled{Op: tile.Quotient, X: tile.Const(1), By: size},
+		tile.Scaled{Op: tile.Remainder, X: tile.Const(1), By: size}, tile.Lookup{}, tile.Lookup{Table: ref, At: tile.Const(size)}, tile.Joined{}, tile.Scaled{Op: tile.Product, By: size}}
 	if axis != nil {
-		indices = append(indices, axis, tile.Product{X: axis, By: size}, tile.Sum{X: axis, Y: axis}, tile.Remainder{X: axis, By: size})
+		indices = append(indices, axis, tile.Scaled{Op: tile.Product, X: axis, By: size}, tile.Joined{X: axis, Y: axis}, tile.Scaled{Op: tile.Remainder, X: axis, By: size})
 	}
 	index := indices[what%len(indices)]
 	switch which % 25 {

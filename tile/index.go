@@ -3,11 +3,12 @@ package tile
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // IndexExpr is an integer that depends on program ids, loop variables and scalar tables alone: a
-// Const, *Axis, Sum, Product, Quotient, Remainder, Minimum, Maximum or Lookup. Build sums and the
-// rest with Plus, Times, FloorDiv, Mod, AtMost, AtLeast and At, which fold constants.
+// Const, *Axis, Joined, Scaled or Lookup. Build them with Plus, Times, FloorDiv, Mod, AtMost,
+// AtLeast and At, which fold constants.
 type IndexExpr interface {
 	fmt.Stringer
 	isIndex()
@@ -49,32 +50,18 @@ type (
 		pos   Pos
 	}
 
-	// Sum is X + Y.
-	Sum struct{ X, Y IndexExpr }
+	// Joined is X Op Y: a Sum, Minimum or Maximum.
+	Joined struct {
+		Op   IndexOp
+		X, Y IndexExpr
+	}
 
-	// Product is X * By.
-	Product struct {
+	// Scaled is X Op By: a Product, Quotient or Remainder; By > 0 of the last two.
+	Scaled struct {
+		Op IndexOp
 		X  IndexExpr
 		By int
 	}
-
-	// Quotient is X / By, rounded down; By > 0.
-	Quotient struct {
-		X  IndexExpr
-		By int
-	}
-
-	// Remainder is X mod By, in 0 … By-1; By > 0.
-	Remainder struct {
-		X  IndexExpr
-		By int
-	}
-
-	// Minimum is the smaller of X and Y.
-	Minimum struct{ X, Y IndexExpr }
-
-	// Maximum is the larger of X and Y.
-	Maximum struct{ X, Y IndexExpr }
 
 	// Lookup is element At of a scalar table, known before the grid starts.
 	Lookup struct {
@@ -83,34 +70,63 @@ type (
 	}
 )
 
-func (Const) isIndex()     {}
-func (*Axis) isIndex()     {}
-func (Sum) isIndex()       {}
-func (Product) isIndex()   {}
-func (Quotient) isIndex()  {}
-func (Remainder) isIndex() {}
-func (Minimum) isIndex()   {}
-func (Maximum) isIndex()   {}
-func (Lookup) isIndex()    {}
+// IndexOp is what a Joined or Scaled computes.
+type IndexOp uint8
 
-func (c Const) String() string     { return fmt.Sprint(int(c)) }
-func (a *Axis) String() string     { return a.Name }
-func (s Sum) String() string       { return "(" + s.X.String() + " + " + s.Y.String() + ")" }
-func (p Product) String() string   { return fmt.Sprintf("%s*%d", p.X, p.By) }
-func (q Quotient) String() string  { return fmt.Sprintf("(%s // %d)", q.X, q.By) }
-func (r Remainder) String() string { return fmt.Sprintf("(%s %% %d)", r.X, r.By) }
-func (m Minimum) String() string   { return "min(" + bare(m.X) + ", " + bare(m.Y) + ")" }
-func (m Maximum) String() string   { return "max(" + bare(m.X) + ", " + bare(m.Y) + ")" }
-func (l Lookup) String() string    { return fmt.Sprintf("%s[%s]", l.Table.Name, bare(l.At)) }
+// The operations on indices.
+const (
+	Sum IndexOp = iota
+	Minimum
+	Maximum
+	Product
+	Quotient  // rounded down
+	Remainder // in 0 … By-1
+)
+
+func (o IndexOp) of(x, y int) int {
+	switch o {
+	case Sum:
+		return x + y
+	case Minimum:
+		return min(x, y)
+	case Maximum:
+		return max(x, y)
+	case Product:
+		return x * y
+	case Quotient:
+		return floorDiv(x, y)
+	}
+	return x - floorDiv(x, y)*y
+}
+
+func (Const) isIndex()  {}
+func (*Axis) isIndex()  {}
+func (Joined) isIndex() {}
+func (Scaled) isIndex() {}
+func (Lookup) isIndex() {}
+
+func (c Const) String() string  { return fmt.Sprint(int(c)) }
+func (a *Axis) String() string  { return a.Name }
+func (l Lookup) String() string { return fmt.Sprintf("%s[%s]", l.Table.Name, bare(l.At)) }
+
+func (x Joined) String() string {
+	if x.Op == Sum {
+		return fmt.Sprintf("(%s + %s)", x.X, x.Y)
+	}
+	return fmt.Sprintf("%s(%s, %s)", [...]string{Minimum: "min", Maximum: "max"}[x.Op], bare(x.X), bare(x.Y))
+}
+
+func (x Scaled) String() string {
+	return fmt.Sprintf([...]string{Product: "%s*%d", Quotient: "(%s // %d)", Remainder: "(%s %% %d)"}[x.Op], x.X, x.By)
+}
 
 // bare is x printed without brackets around it.
 func bare(x IndexExpr) string {
-	switch x.(type) {
-	case Sum, Quotient, Remainder:
-		s := x.String()
-		return s[1 : len(s)-1]
+	s := x.String()
+	if inside, ok := strings.CutPrefix(s, "("); ok && strings.HasSuffix(s, ")") {
+		return inside[:len(inside)-1]
 	}
-	return x.String()
+	return s
 }
 
 // Pos is where the axis was made.
@@ -128,74 +144,48 @@ func (a *Axis) Last() Cond {
 }
 
 // Plus returns x + y.
-func Plus(x, y IndexExpr) IndexExpr {
+func Plus(x, y IndexExpr) IndexExpr { return joined(Sum, x, y) }
+
+// AtMost returns x, but y where that is smaller.
+func AtMost(x, y IndexExpr) IndexExpr { return joined(Minimum, x, y) }
+
+// AtLeast returns x, but y where that is larger.
+func AtLeast(x, y IndexExpr) IndexExpr { return joined(Maximum, x, y) }
+
+func joined(op IndexOp, x, y IndexExpr) IndexExpr {
 	cx, xConst := x.(Const)
 	cy, yConst := y.(Const)
 	switch {
 	case xConst && yConst:
-		return cx + cy
-	case xConst && cx == 0:
+		return Const(op.of(int(cx), int(cy)))
+	case op == Sum && xConst && cx == 0:
 		return y
-	case yConst && cy == 0:
+	case op == Sum && yConst && cy == 0:
 		return x
 	}
-	return Sum{x, y}
+	return Joined{op, x, y}
 }
 
 // Times returns x * by.
-func Times(x IndexExpr, by int) IndexExpr {
-	if c, ok := x.(Const); ok {
-		return c * Const(by)
-	}
-	switch by {
-	case 0:
-		return Const(0)
-	case 1:
-		return x
-	}
-	return Product{x, by}
-}
+func Times(x IndexExpr, by int) IndexExpr { return scaled(Product, x, by) }
 
 // FloorDiv returns x / by, rounded down. Verify refuses by < 1.
-func FloorDiv(x IndexExpr, by int) IndexExpr {
-	if c, ok := x.(Const); ok && by > 0 {
-		return Const(floorDiv(int(c), by))
-	}
-	if by == 1 {
-		return x
-	}
-	return Quotient{x, by}
-}
+func FloorDiv(x IndexExpr, by int) IndexExpr { return scaled(Quotient, x, by) }
 
 // Mod returns x mod by, never negative. Verify refuses by < 1.
-func Mod(x IndexExpr, by int) IndexExpr {
-	if c, ok := x.(Const); ok && by > 0 {
-		return Const(int(c) - floorDiv(int(c), by)*by)
-	}
-	if by == 1 {
+func Mod(x IndexExpr, by int) IndexExpr { return scaled(Remainder, x, by) }
+
+func scaled(op IndexOp, x IndexExpr, by int) IndexExpr {
+	c, isConst := x.(Const)
+	switch {
+	case isConst && (op == Product || by > 0):
+		return Const(op.of(int(c), by))
+	case op == Product && by == 0, op == Remainder && by == 1:
 		return Const(0)
+	case by == 1:
+		return x
 	}
-	return Remainder{x, by}
-}
-
-// AtMost returns x, but y where that is smaller.
-func AtMost(x, y IndexExpr) IndexExpr {
-	cx, xConst := x.(Const)
-	cy, yConst := y.(Const)
-	if xConst && yConst {
-		return min(cx, cy)
-	}
-	return Minimum{x, y}
-}
-
-// AtLeast returns x, but y where that is larger.
-func AtLeast(x, y IndexExpr) IndexExpr {
-	cx, xConst := x.(Const)
-	cy, yConst := y.(Const)
-	if xConst && yConst {
-		return max(cx, cy)
-	}
-	return Maximum{x, y}
+	return Scaled{op, x, by}
 }
 
 // Env gives an index expression the values it depends on.
@@ -213,19 +203,10 @@ func Eval(x IndexExpr, env Env) int {
 		return int(x)
 	case *Axis:
 		return env.ProgramID(x)
-	case Sum:
-		return Eval(x.X, env) + Eval(x.Y, env)
-	case Product:
-		return Eval(x.X, env) * x.By
-	case Quotient:
-		return floorDiv(Eval(x.X, env), x.By)
-	case Remainder:
-		v := Eval(x.X, env)
-		return v - floorDiv(v, x.By)*x.By
-	case Minimum:
-		return min(Eval(x.X, env), Eval(x.Y, env))
-	case Maximum:
-		return max(Eval(x.X, env), Eval(x.Y, env))
+	case Joined:
+		return x.Op.of(Eval(x.X, env), Eval(x.Y, env))
+	case Scaled:
+		return x.Op.of(Eval(x.X, env), x.By)
 	case Lookup:
 		return env.TableValue(x.Table, Eval(x.At, env))
 	}
@@ -236,21 +217,11 @@ func Eval(x IndexExpr, env Env) int {
 func WalkIndex(x IndexExpr, f func(IndexExpr)) {
 	f(x)
 	switch x := x.(type) {
-	case Sum:
+	case Joined:
 		WalkIndex(x.X, f)
 		WalkIndex(x.Y, f)
-	case Product:
+	case Scaled:
 		WalkIndex(x.X, f)
-	case Quotient:
-		WalkIndex(x.X, f)
-	case Remainder:
-		WalkIndex(x.X, f)
-	case Minimum:
-		WalkIndex(x.X, f)
-		WalkIndex(x.Y, f)
-	case Maximum:
-		WalkIndex(x.X, f)
-		WalkIndex(x.Y, f)
 	case Lookup:
 		WalkIndex(x.At, f)
 	}
@@ -325,18 +296,10 @@ func Substitute(x IndexExpr, axis func(*Axis) IndexExpr, table func(*Ref) *Ref) 
 		if axis != nil {
 			return axis(x)
 		}
-	case Sum:
-		return Plus(at(x.X), at(x.Y))
-	case Product:
-		return Times(at(x.X), x.By)
-	case Quotient:
-		return FloorDiv(at(x.X), x.By)
-	case Remainder:
-		return Mod(at(x.X), x.By)
-	case Minimum:
-		return AtMost(at(x.X), at(x.Y))
-	case Maximum:
-		return AtLeast(at(x.X), at(x.Y))
+	case Joined:
+		return joined(x.Op, at(x.X), at(x.Y))
+	case Scaled:
+		return scaled(x.Op, at(x.X), x.By)
 	case Lookup:
 		to := x.Table
 		if table != nil {

@@ -35,28 +35,26 @@ func bounds(x IndexExpr, r ranges) interval {
 		return point(int(x))
 	case *Axis:
 		return r(x)
-	case Sum:
+	case Joined:
 		a, b := bounds(x.X, r), bounds(x.Y, r)
-		return interval{addSaturated(a.lo, b.lo), addSaturated(a.hi, b.hi), a.known && b.known}
-	case Product:
+		known := a.known && b.known
+		if x.Op == Sum {
+			return interval{addSaturated(a.lo, b.lo), addSaturated(a.hi, b.hi), known}
+		}
+		return interval{x.Op.of(a.lo, b.lo), x.Op.of(a.hi, b.hi), known}
+	case Scaled:
 		a := bounds(x.X, r)
-		lo, hi := mulSaturated(a.lo, x.By), mulSaturated(a.hi, x.By)
-		return interval{min(lo, hi), max(lo, hi), a.known}
-	case Quotient:
-		a := bounds(x.X, r)
-		return interval{floorDiv(a.lo, x.By), floorDiv(a.hi, x.By), a.known}
-	case Remainder:
-		a := bounds(x.X, r)
+		switch x.Op {
+		case Product:
+			lo, hi := mulSaturated(a.lo, x.By), mulSaturated(a.hi, x.By)
+			return interval{min(lo, hi), max(lo, hi), a.known}
+		case Quotient:
+			return interval{floorDiv(a.lo, x.By), floorDiv(a.hi, x.By), a.known}
+		}
 		if lap := floorDiv(a.lo, x.By); a.known && lap == floorDiv(a.hi, x.By) {
 			return interval{a.lo - lap*x.By, a.hi - lap*x.By, true}
 		}
 		return interval{0, x.By - 1, true}
-	case Minimum:
-		a, b := bounds(x.X, r), bounds(x.Y, r)
-		return interval{min(a.lo, b.lo), min(a.hi, b.hi), a.known && b.known}
-	case Maximum:
-		a, b := bounds(x.X, r), bounds(x.Y, r)
-		return interval{max(a.lo, b.lo), max(a.hi, b.hi), a.known && b.known}
 	}
 	return interval{math.MinInt, math.MaxInt, false}
 }

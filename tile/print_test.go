@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"matladder/internal/golden"
+	"matladder/internal/goldentest"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
@@ -29,7 +29,7 @@ func TestString_Golden(t *testing.T) {
 				programs, err := k.Build(p, "", blocks)
 				check(t, &text, programs, err)
 			}
-			golden.Assert(t, "testdata/"+k.Name()+".txt", []byte(text.String()))
+			goldentest.Assert(t, "testdata/"+k.Name()+".txt", []byte(text.String()))
 		})
 	}
 	for _, p := range programs {
@@ -37,7 +37,7 @@ func TestString_Golden(t *testing.T) {
 			var text strings.Builder
 			programs, err := p.build()
 			check(t, &text, programs, err)
-			golden.Assert(t, "testdata/"+p.name+".txt", []byte(text.String()))
+			goldentest.Assert(t, "testdata/"+p.name+".txt", []byte(text.String()))
 		})
 	}
 }

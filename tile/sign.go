@@ -5,18 +5,15 @@ func NeverNegative(x IndexExpr) bool {
 	switch x := x.(type) {
 	case Const:
 		return x >= 0
-	case *Axis, Remainder:
+	case *Axis:
 		return true
-	case Sum:
+	case Joined:
+		if x.Op == Maximum {
+			return NeverNegative(x.X) || NeverNegative(x.Y)
+		}
 		return NeverNegative(x.X) && NeverNegative(x.Y)
-	case Product:
-		return x.By >= 0 && NeverNegative(x.X)
-	case Quotient:
-		return NeverNegative(x.X)
-	case Minimum:
-		return NeverNegative(x.X) && NeverNegative(x.Y)
-	case Maximum:
-		return NeverNegative(x.X) || NeverNegative(x.Y)
+	case Scaled:
+		return x.Op == Remainder || (x.Op == Quotient || x.By >= 0) && NeverNegative(x.X)
 	}
 	return false
 }

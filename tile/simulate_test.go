@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/tile"
 )
 
@@ -168,7 +168,7 @@ func (w *simulated) wrong() string {
 // TestVerify_Simulated follows random small grids block by block: what goes wrong
 // there Verify refuses, and it refuses little else.
 func TestVerify_Simulated(t *testing.T) {
-	n := 20000 / thorough.OneIn(1, 5, 5)
+	n := 20000 / thoroughtest.OneIn(1, 5, 5)
 	counts, strict := map[string]int{}, 0
 	for seed := range uint64(n) {
 		w := &simulated{Rand: rand.New(rand.NewPCG(seed, 14))}

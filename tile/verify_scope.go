@@ -58,12 +58,8 @@ func (p *Program) unusableItself(x IndexExpr, loops []*Axis) string {
 			}
 			return "axis " + x.Name + " is not of this grid"
 		}
-	case Quotient:
-		if x.By < 1 {
-			return "a divisor must be at least 1"
-		}
-	case Remainder:
-		if x.By < 1 {
+	case Scaled:
+		if x.Op != Product && x.By < 1 {
 			return "a divisor must be at least 1"
 		}
 	case Lookup:

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"matladder/backend/cpu/cputest"
-	"matladder/internal/golden"
-	"matladder/internal/thorough"
+	"matladder/internal/goldentest"
+	"matladder/internal/thoroughtest"
 	"matladder/plugins"
 )
 
@@ -126,13 +126,13 @@ func TestLessons_Commands(t *testing.T) {
 	var tools []string
 	for _, page := range pages {
 		for _, c := range commands(t, page) {
-			if !slices.Contains(tools, c.args[0]) && (thorough.All() || !c.draws()) && (plugin == "" || !needsPlugin(c)) {
+			if !slices.Contains(tools, c.args[0]) && (thoroughtest.All() || !c.draws()) && (plugin == "" || !needsPlugin(c)) {
 				tools = append(tools, c.args[0])
 			}
 		}
 	}
 	bin, dir := build(t, tools), t.TempDir()
-	if !thorough.All() {
+	if !thoroughtest.All() {
 		cputest.Use(t, 0) // nothing is measured
 	}
 	ran := map[string]bool{} // the README repeats some
@@ -153,17 +153,17 @@ func TestLessons_Commands(t *testing.T) {
 					t.Logf("not run: go run ./cmd/%s: %s", line, plugin)
 					continue
 				}
-				if !thorough.All() && c.draws() {
-					t.Logf("not run without %s=all: go run ./cmd/%s", thorough.Variable, line)
+				if !thoroughtest.All() && c.draws() {
+					t.Logf("not run without %s=all: go run ./cmd/%s", thoroughtest.Variable, line)
 					continue
 				}
-				if !thorough.All() && c.measures() {
+				if !thoroughtest.All() && c.measures() {
 					c.args, c.shown = append(c.args, "--list"), ""
 				}
 				c.shown = c.run(t, bin, dir)
 				outputs = append(outputs, c)
 			}
-			if golden.Updating() {
+			if goldentest.Updating() {
 				rewrite(t, name+".md", page, outputs)
 			}
 		})
@@ -244,7 +244,7 @@ func (c command) run(t *testing.T, bin, dir string) string {
 		t.Errorf("%s: %v\n%s%s", line, err, out, stderr.String())
 	} else if few.MatchString(out) {
 		t.Logf("not compared: the machine was too busy for the samples of an interval\n%s", out)
-	} else if c.shown != "" && !golden.Updating() && !pattern(c.shown).MatchString(squeeze(out)) {
+	} else if c.shown != "" && !goldentest.Updating() && !pattern(c.shown).MatchString(squeeze(out)) {
 		t.Errorf("%s prints\n%s\nthe page shows\n%s", line, out, c.shown)
 	}
 	return out

@@ -9,7 +9,7 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
@@ -30,7 +30,7 @@ func TestAdjustments(t *testing.T) {
 		}
 		cases = append(cases, problemCase{d, 192, 1088, 128, tile.Blocks{M: 96, K: 1088, N: 128}})
 	}
-	seen, run := map[string]bool{}, thorough.Choose(1, 19, 61)
+	seen, run := map[string]bool{}, thoroughtest.Choose(1, 19, 61)
 	for _, isa := range gemm.Supported() {
 		be := open(t, Options{Threads: 2, ISA: isa.String()})()
 		for _, c := range cases {

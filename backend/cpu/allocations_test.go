@@ -9,7 +9,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/seeded"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/problem/problemtest"
@@ -20,7 +20,7 @@ import (
 // the next ones; not even where blocks overhang. The sums that products of int8 start
 // from on VNNI, and the strips of AMX, are left out.
 func TestRun_AllocatesNothing(t *testing.T) {
-	if thorough.Raced {
+	if thoroughtest.Raced {
 		t.Skip("the race detector drops what pools hold")
 	}
 	for isa := gemm.Generic; isa <= gemm.AVX2; isa++ {

@@ -13,7 +13,7 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/kernels"
 	"matladder/kernels/attention/attentiontest"
 	"matladder/problem"
@@ -50,7 +50,7 @@ func runAttention(t testing.TB, o Options, k kernels.Kernel, p problem.Attention
 
 // TestAttention holds every rung to float64 on every case, with every instruction set.
 func TestAttention(t *testing.T) {
-	run := thorough.Choose(1, 31, 61)
+	run := thoroughtest.Choose(1, 31, 61)
 	for isa := gemm.Generic; isa <= gemm.AMX; isa++ {
 		if len(isa.Missing()) > 0 {
 			continue

@@ -10,7 +10,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/plan"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/tile"
 	"matladder/tile/interp"
 )
@@ -143,7 +143,7 @@ func bandInputs(rng *rand.Rand, d tile.Dtype, odd int) []tile.Tensor {
 // TestBand: steps that leave columns out have the values of interp, whatever stands in those
 // and in what they would be multiplied with.
 func TestBand(t *testing.T) {
-	bands, count := map[gemm.ISA]int{}, 60/thorough.OneIn(1, 5, 23)
+	bands, count := map[gemm.ISA]int{}, 60/thoroughtest.OneIn(1, 5, 23)
 	for seed := range uint64(count) {
 		rng := rand.New(rand.NewPCG(seed, 9))
 		d := []tile.Dtype{tile.Float32, tile.BFloat16}[rng.IntN(2)]

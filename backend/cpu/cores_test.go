@@ -7,7 +7,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/cpu/internal/exec"
 	"matladder/backend/cpu/internal/plan"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	optblock "matladder/kernels/v4_optblock"
 	"matladder/machine"
 	"matladder/problem"
@@ -46,11 +46,11 @@ func TestKept(t *testing.T) {
 // whatever the machine.
 func TestMeasureCores(t *testing.T) {
 	numbers := []int{2}
-	if thorough.All() {
+	if thoroughtest.All() {
 		numbers = []int{1, 3} // more than many machines have cores: they wait for each other long
 	}
 	for _, threads := range numbers {
-		b, err := Open(Options{Threads: threads, NoProbe: true, brief: !thorough.All()})
+		b, err := Open(Options{Threads: threads, NoProbe: true, brief: !thoroughtest.All()})
 		if err != nil {
 			t.Fatal(err)
 		}

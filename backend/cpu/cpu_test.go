@@ -6,7 +6,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/backendtest"
 	"matladder/backend/cpu/internal/gemm"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/tile"
 )
 
@@ -28,7 +28,7 @@ func open(t *testing.T, o Options) func() *Backend {
 func suite(from int) backendtest.Options {
 	return backendtest.Options{
 		Threads: []int{1, 2, 3}, Refuses: refused(), KnowsMemory: totalMemory() > 0, Seeded: true, From: from,
-		OneIn: thorough.OneIn(1, 29, 97), FamiliesOneIn: thorough.OneIn(1, 17, 47),
+		OneIn: thoroughtest.OneIn(1, 29, 97), FamiliesOneIn: thoroughtest.OneIn(1, 17, 47),
 	}
 }
 
@@ -47,7 +47,7 @@ func TestConformance(t *testing.T) {
 // TestConformance_Measured: so too where measured costs choose how B is read.
 func TestConformance_Measured(t *testing.T) {
 	want := suite(int(gemm.NEON) + 1)
-	want.OneIn = thorough.OneIn(1, 61, 97)
+	want.OneIn = thoroughtest.OneIn(1, 61, 97)
 	backendtest.Run(t, func() backend.Backend {
 		be, err := Open(Options{Threads: 2, NoProbe: true, giveWay: true})
 		if err != nil {

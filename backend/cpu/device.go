@@ -24,8 +24,7 @@ func (b *Backend) Device() machine.Device {
 	b.probing.Lock()
 	defer b.probing.Unlock()
 	if b.probed == nil {
-		m := b.recall()
-		b.probed = &m
+		b.probed = new(b.recall())
 	}
 	return b.describe(*b.probed)
 }

@@ -7,7 +7,7 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/problem"
 	"matladder/problem/problemtest"
 	"matladder/tile"
@@ -18,7 +18,7 @@ import (
 // loop over groups is one product where a micro-kernel or packing takes the scales in.
 func TestGroups(t *testing.T) {
 	const k = 430
-	run := thorough.Choose(1, 13, 41)
+	run := thoroughtest.Choose(1, 13, 41)
 	for _, isa := range gemm.Supported() {
 		be := open(t, Options{Threads: 2, ISA: isa.String()})()
 		for _, c := range []struct {

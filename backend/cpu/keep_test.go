@@ -12,7 +12,7 @@ import (
 	"matladder/backend/cpu/internal/exec"
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/plan"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
@@ -36,7 +36,7 @@ func keeping() map[string]Options {
 func TestKeeping(t *testing.T) {
 	for from, name := range slices.Sorted(maps.Keys(keeping())) {
 		want := suite(from)
-		n := thorough.OneIn(5, 89, 211)
+		n := thoroughtest.OneIn(5, 89, 211)
 		want.Threads, want.OneIn, want.FamiliesOneIn = nil, n, n
 		if name != "all" { // TestConformance
 			t.Run(name, func(t *testing.T) { backendtest.Run(t, open(t, keeping()[name]), want) })

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"matladder/internal/files/filestest"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/machine"
 	"matladder/tile"
 )
@@ -85,7 +85,7 @@ func TestProbes_Unwritable(t *testing.T) {
 	}
 	var told error
 	o := Options{Threads: 1, ISA: "generic", brief: true, Probing: func(_ string, unwritable error) { told = unwritable }}
-	if !thorough.All() {
+	if !thoroughtest.All() {
 		o.measured = func(m measurements) measurements {
 			m.Peak["float32"] = 1e10
 			return m

@@ -15,7 +15,7 @@ import (
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/passes"
 	"matladder/backend/cpu/internal/plan"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/tile"
 	"matladder/tile/tiletest"
 )
@@ -359,7 +359,7 @@ func TestPlan_Random(t *testing.T) {
 	for name, o := range keeping() {
 		be := open(t, o)()
 		explained := 0
-		for range 500 / thorough.OneIn(1, 2, 7) {
+		for range 500 / thoroughtest.OneIn(1, 2, 7) {
 			data := make([]byte, 64)
 			for i := range data {
 				data[i] = byte(rng.Uint32())
@@ -382,7 +382,7 @@ func TestPlan_Random(t *testing.T) {
 			agreeOnBuffers(t, e.Plans[0])
 			explained++
 		}
-		if explained < 50/thorough.OneIn(1, 2, 7) {
+		if explained < 50/thoroughtest.OneIn(1, 2, 7) {
 			t.Errorf("%s: only %d programs", name, explained)
 		}
 	}

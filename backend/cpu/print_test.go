@@ -9,7 +9,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/probe"
-	"matladder/internal/golden"
+	"matladder/internal/goldentest"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
@@ -101,7 +101,7 @@ func TestPlan_Golden(t *testing.T) {
 				t.Skip("tiles are not faster here")
 			}
 			machine := []string{fmt.Sprintf("Test CPU: %s, %d threads; L1 32.0 KiB; L2 1.0 MiB; L3 32.0 MiB", c.isa, c.options.Threads), c.isa + " is asked for; better lacks this, that"}
-			golden.Assert(t, "testdata/"+name+".plan", []byte(e.Print(machine, true)))
+			goldentest.Assert(t, "testdata/"+name+".plan", []byte(e.Print(machine, true)))
 		})
 	}
 }

@@ -6,7 +6,7 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/backendtest"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 )
 
 // FuzzPrograms compares random programs with interp.
@@ -25,7 +25,7 @@ func FuzzPrograms(f *testing.F) {
 
 // TestRandom is a fixed run of FuzzPrograms, under every way of keeping blocks.
 func TestRandom(t *testing.T) {
-	count := 2000 / thorough.OneIn(1, 4, 23)
+	count := 2000 / thoroughtest.OneIn(1, 4, 23)
 	var programs []*backendtest.RandomProgram
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range count {

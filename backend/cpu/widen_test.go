@@ -8,7 +8,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/seeded"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/problem"
 	"matladder/problem/problemtest"
 	"matladder/tile"
@@ -19,7 +19,7 @@ import (
 // bytes, with b packed and not packed.
 func TestWidened(t *testing.T) {
 	const k = 430
-	run := thorough.Choose(1, 11, 37)
+	run := thoroughtest.Choose(1, 11, 37)
 	for _, isa := range gemm.Supported() {
 		be := open(t, Options{Threads: 2, ISA: isa.String()})()
 		for _, c := range []struct {

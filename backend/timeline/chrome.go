@@ -55,8 +55,7 @@ func Chrome(w io.Writer, list ...*Timeline) error {
 			if s.End < s.Start || s.Track < 0 || s.Track >= len(t.Tracks) {
 				return fmt.Errorf("timeline: span %s of track %d, from %v to %v", s.Name, s.Track, s.Start, s.End)
 			}
-			took := float64(s.End-s.Start) / 1e3
-			e := event{Name: s.Name, Category: string(s.Kind), Phase: "X", Micros: float64(s.Start) / 1e3, Duration: &took, Process: process, Thread: s.Track + 1}
+			e := event{Name: s.Name, Category: string(s.Kind), Phase: "X", Micros: float64(s.Start) / 1e3, Duration: new(float64(s.End-s.Start) / 1e3), Process: process, Thread: s.Track + 1}
 			for _, a := range s.Args {
 				if e.Args == nil {
 					e.Args = map[string]any{}

@@ -16,7 +16,7 @@ import (
 	"matladder/backend/backendtest"
 	"matladder/backend/cpu"
 	"matladder/backend/seeded"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	optblock "matladder/kernels/v4_optblock"
 	"matladder/machine"
 	"matladder/problem"
@@ -42,7 +42,7 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	backendtest.Run(t, func() backend.Backend { return open(t, Options{Opener: "cpu"}) }, backendtest.Options{
 		Threads: []int{1}, KnowsMemory: true, Seeded: true,
-		OneIn: thorough.OneIn(8, 53, 151), FamiliesOneIn: thorough.OneIn(1, 7, 23),
+		OneIn: thoroughtest.OneIn(8, 53, 151), FamiliesOneIn: thoroughtest.OneIn(1, 7, 23),
 	})
 }
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -124,7 +124,7 @@ func TestFind(t *testing.T) {
 	kept := "operands kept, sums kept"
 	bf16 := tile.BFloat16.Round
 	cases := 10
-	if thorough.All() {
+	if thoroughtest.All() {
 		cases = 100
 	}
 	for _, c := range []struct {

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"matladder/internal/cli"
-	"matladder/internal/golden"
+	"matladder/internal/goldentest"
 )
 
 func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
@@ -52,7 +52,7 @@ func TestHelp(t *testing.T) {
 			}
 			text.WriteString(line + "\n")
 		}
-		golden.Assert(t, filepath.Join("..", c.name, "doc.go"), []byte(text.String()+"package main\n"))
+		goldentest.Assert(t, filepath.Join("..", c.name, "doc.go"), []byte(text.String()+"package main\n"))
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/seeded"
 	"matladder/harness/tuned"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/machine"
 	"matladder/stats/interval"
 	"matladder/tile"
@@ -91,7 +91,7 @@ func TestAdjust(t *testing.T) {
 	both := func(f, g func(backend.Params) float64) func(backend.Params) float64 {
 		return func(p backend.Params) float64 { return f(p) * g(p) }
 	}
-	seeds := 40 / thorough.OneIn(1, 4, 10)
+	seeds := 40 / thoroughtest.OneIn(1, 4, 10)
 	keys := map[string][]string{"b": {"pieces", "along"}, "c": {"past"}, "run": {"64", "256"}}
 	for _, test := range []struct {
 		name       string
@@ -229,7 +229,7 @@ func TestAdjust_Farther(t *testing.T) {
 		{16, 0.001, 1.05, "", 6, ""}, // no step matters
 		{16, 0.2, 0.8, "c=past", 20, "64"},
 	} {
-		for seed := range uint64(10 / thorough.OneIn(1, 3, 10)) {
+		for seed := range uint64(10 / thoroughtest.OneIn(1, 3, 10)) {
 			f := newFake(func(tile.Blocks) float64 { return 1e-3 })
 			f.cost = func(_ tile.Blocks, p backend.Params) float64 {
 				cost := 1 + test.step*math.Abs(math.Log2(float64(kibOf(p))/float64(test.best)))

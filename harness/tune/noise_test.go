@@ -9,7 +9,7 @@ import (
 
 	"matladder/backend"
 	"matladder/harness/tuned"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/kernels"
 	"matladder/stats/interval"
 	"matladder/tile"
@@ -83,7 +83,7 @@ func normal(seed uint64, b tile.Blocks) float64 {
 // cost of trying all.
 func TestNoise(t *testing.T) {
 	t.Parallel()
-	seeds := 60 / thorough.OneIn(1, 3, 10)
+	seeds := 60 / thoroughtest.OneIn(1, 3, 10)
 	per := func(sum float64) float64 { return sum / float64(seeds) }
 	for _, test := range []struct {
 		name  string
@@ -172,7 +172,7 @@ func extremes(t *testing.T, s Space, j Job, seconds func(tile.Blocks) float64) (
 // evidence shows it; what a table answers counts as given.
 func TestConfirm(t *testing.T) {
 	t.Parallel()
-	seeds := 40 / thorough.OneIn(1, 4, 10)
+	seeds := 40 / thoroughtest.OneIn(1, 4, 10)
 	known := tile.Blocks{M: 96, K: 1024, N: 192} // no step of the sides
 	fast := tile.Blocks{M: 256, K: 64, N: 256}
 	for _, test := range []struct {

@@ -16,12 +16,12 @@ import (
 	"testing"
 
 	"matladder/backend/cpu/cputest"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/results"
 )
 
 // An addition is one more of what CONTRIBUTING.md says how to add: files of its own, which lie
-// in testdata/additions, and places in files that there are.
+// in testdata/additionstest, and places in files that there are.
 type addition struct {
 	name    string // of its folder
 	heading string // of CONTRIBUTING.md's list of places
@@ -92,7 +92,7 @@ func TestAdditions(t *testing.T) {
 	allowed(t, module, changed)
 
 	overlay, elsewhere := overlaid(t, root, dir, changed)
-	if !thorough.All() { // to build them takes as long as the types of everything five times
+	if !thoroughtest.All() { // to build them takes as long as the types of everything five times
 		checkTypes(t, withAdditions[0], withAdditions[1], overlay, elsewhere)
 		return
 	}
@@ -132,7 +132,7 @@ func TestAdditions(t *testing.T) {
 // touches.
 func (a addition) add(t *testing.T, root string, changed map[string]string) (files []string) {
 	t.Helper()
-	own := filepath.Join("testdata", "additions", a.name)
+	own := filepath.Join("testdata", "additionstest", a.name)
 	err := filepath.WalkDir(own, func(file string, d fs.DirEntry, err error) error {
 		if os.IsNotExist(err) && file == own {
 			return nil // of a column there are only places

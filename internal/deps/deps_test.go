@@ -28,8 +28,9 @@ tile/tiletest: tile
 tile/interp: tile tile/internal/inflight
 .: internal/bfloat16 internal/float16 backend/timeline backend backend/cpu backend/registry kernels problem tile harness/tuned model/blocking
 problem: internal/known tile
-problem/problemtest: tile problem problem/quant kernels kernels/*
+problem/problemtest: tile problem problem/quant problem/quant/quanttest kernels kernels/*
 problem/quant: tile problem
+problem/quant/quanttest: tile problem problem/quant
 check: internal/bfloat16 internal/float16 tile problem problem/quant tile/interp
 check/accumulator: problem tile
 kernels/attention/attentiontest: kernels
@@ -40,14 +41,15 @@ kernels/kernelstest: kernels
 machine: tile internal/yamldoc gopkg.in/yaml.v3
 machine/mesh: internal/known
 model: internal/known tile machine machine/mesh
+model/modeltest:
 model/blocking: tile problem machine model
 model/layer: internal/known tile model machine machine/mesh
 model/traverse: tile
 model/vendor: tile
 backend/timeline: internal/each
 backend: check tile backend/timeline machine problem
-internal/ccompiler:
-tools/fakegpu: internal/ccompiler plugins
+internal/ccompilertest:
+tools/fakegpu: internal/ccompilertest plugins
 internal/counters: golang.org/x/sys/unix
 lower/internal/mlir: tile
 lower/internal/lowertest: backend backend/backendtest lower/internal/mlir problem tile tile/interp tile/tiletest
@@ -142,10 +144,10 @@ internal/child: internal/childlog
 cmd/matladder: backend/registry/builtin internal/cli internal/known plugins/probe cmd/internal/bench cmd/internal/compare cmd/internal/inspect cmd/internal/mesh cmd/internal/peers cmd/internal/plot cmd/internal/plugin cmd/internal/tune cmd/internal/workshop
 cmd/internal/deviceflag: backend/registry/builtin backend/registry internal/cli github.com/spf13/pflag
 cmd/internal/sweepflag: configs internal/known harness internal/cli internal/files kernels problem results tile github.com/spf13/pflag
-internal/golden: github.com/google/go-cmp/cmp
+internal/goldentest: github.com/google/go-cmp/cmp
 internal/known: internal/each
 internal/childlog:
-internal/thorough:
+internal/thoroughtest:
 kernels/doublingtest: internal/subprocesstest check kernels problem tile
 internal/subprocesstest:
 tools/realkernels: backend backend/registry/builtin backend/xla/aot internal/cli stats

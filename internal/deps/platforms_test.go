@@ -19,7 +19,7 @@ import (
 	"sync"
 	"testing"
 
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 )
 
 // platforms are those that the project builds on.
@@ -35,7 +35,7 @@ var (
 // TestPlatforms: all packages and their tests are free of type errors on each platform, without
 // a C compiler. That takes seconds where compiling the standard library for each takes minutes.
 func TestPlatforms(t *testing.T) {
-	if !thorough.All() {
+	if !thoroughtest.All() {
 		platforms = few
 	}
 	// The go command repeats a test whose folders have changed, if the test has looked at them.

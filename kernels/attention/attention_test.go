@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/kernels"
 	"matladder/kernels/attention/attentiontest"
 	"matladder/problem"
@@ -21,7 +21,7 @@ var shapes = []tile.Blocks{{M: 8, K: 16}, {M: 16, K: 8}, {M: 64, K: 64}}
 
 // TestMeaning holds every rung to float64, on every case.
 func TestMeaning(t *testing.T) {
-	run := thorough.Choose(1, 5, 5)
+	run := thoroughtest.Choose(1, 5, 5)
 	for _, c := range attentiontest.Cases() {
 		t.Run(c.Name, func(t *testing.T) {
 			if err := c.Validate(); err != nil {

@@ -14,7 +14,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/cpu"
 	"matladder/backend/cpu/cputest"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/kernels/experts"
 	"matladder/kernels/experts/gate"
 	"matladder/kernels/experts/route"
@@ -213,7 +213,7 @@ func placed(p problem.Experts, list []choice) {
 // TestGate: experts to the bit, and weights: in the interpreter too, on cores within four
 // units of the last place, as powers and sums are their own.
 func TestGate(t *testing.T) {
-	chosen := thorough.Choose(1, 5, 5)
+	chosen := thoroughtest.Choose(1, 5, 5)
 	for _, r := range runners(t) {
 		for _, p := range cases() {
 			for _, bm := range []int{8, 64} {
@@ -319,7 +319,7 @@ var blocks = []tile.Blocks{{M: 8, K: 16, N: 8}, {M: 32, K: 8, N: 64}}
 
 // TestPermute: rows are those of tokens to the bit, and 0 where nobody's are.
 func TestPermute(t *testing.T) {
-	chosen := thorough.Choose(1, 5, 5)
+	chosen := thoroughtest.Choose(1, 5, 5)
 	for _, r := range runners(t) {
 		for _, p := range cases() {
 			for _, k := range experts.All {
@@ -356,7 +356,7 @@ func TestPermute(t *testing.T) {
 // TestCombine: sums of rows by weights, of v2_rows to the bit: each product and each sum
 // rounded to float32, in the order of choices.
 func TestCombine(t *testing.T) {
-	chosen := thorough.Choose(1, 5, 5)
+	chosen := thoroughtest.Choose(1, 5, 5)
 	for _, r := range runners(t) {
 		for _, p := range cases() {
 			for _, k := range experts.All {
@@ -401,7 +401,7 @@ func TestCombine(t *testing.T) {
 // TestLayer goes the whole way: logits to experts, rows there, each multiplied by the matrix
 // of its expert, and back, against sums in float64 that know nothing of rows.
 func TestLayer(t *testing.T) {
-	chosen := thorough.Choose(1, 5, 5)
+	chosen := thoroughtest.Choose(1, 5, 5)
 	const n = 24
 	for _, r := range runners(t) {
 		for _, p := range cases() {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"matladder/kernels/sharded"
+	"matladder/kernels/sharded/shards"
 	"matladder/problem"
 	"matladder/tile"
 	"matladder/tile/interp"
@@ -26,14 +27,14 @@ func ExampleAll() {
 	}
 	in := make([][]tile.Tensor, p.Devices)
 	for d := range in {
-		in[d] = []tile.Tensor{sharded.Cut(p, "a", a)[d], sharded.Cut(p, "b", b)[d]}
+		in[d] = []tile.Tensor{shards.Cut(p, "a", a)[d], shards.Cut(p, "b", b)[d]}
 	}
 	out, err := interp.RunMesh(context.Background(), programs, in, interp.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	o := sharded.Join(p, "o", []tile.Tensor{out[0][0], out[1][0]})
+	o := shards.Join(p, "o", []tile.Tensor{out[0][0], out[1][0]})
 	fmt.Println(k.Name, o.Shape, o.At(0), o.At(255))
 	// Output:
 	// v3_ring [16 16] 16 16

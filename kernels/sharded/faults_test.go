@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"matladder/kernels/sharded"
+	"matladder/kernels/sharded/shards"
 	exchange "matladder/kernels/sharded/v6_experts"
 	"matladder/problem"
 	"matladder/tile"
@@ -295,7 +296,7 @@ func TestFaults(t *testing.T) {
 		a, b := random(p, "a", 1), random(p, "b", 2)
 		in := make([][]tile.Tensor, p.Devices)
 		for d := range in {
-			in[d] = []tile.Tensor{sharded.Cut(p, "a", a)[d], sharded.Cut(p, "b", b)[d]}
+			in[d] = []tile.Tensor{shards.Cut(p, "a", a)[d], shards.Cut(p, "b", b)[d]}
 		}
 		found += findFaults(t, k.Name, programs[0], in)
 	}

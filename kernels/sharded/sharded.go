@@ -4,26 +4,14 @@
 package sharded
 
 import (
-	"matladder/kernels/sharded/shards"
 	chip "matladder/kernels/sharded/v1_chip"
 	gather "matladder/kernels/sharded/v2_gather"
 	ring "matladder/kernels/sharded/v3_ring"
 	both "matladder/kernels/sharded/v4_both"
 	scatter "matladder/kernels/sharded/v5_scatter"
 	"matladder/problem"
-	"matladder/tile"
 )
 
 // All are the rungs of products, the first first; v6_experts is of another problem. What one
 // builds runs on every device.
 var All = []problem.Rung[problem.Sharded]{chip.Kernel, gather.Kernel, ring.Kernel, both.Kernel, scatter.Kernel}
-
-// Cut divides an operand of a problem over its devices.
-func Cut(p problem.Sharded, name string, whole tile.Tensor) []tile.Tensor {
-	return shards.Cut(p, name, whole)
-}
-
-// Join puts the parts of an operand together.
-func Join(p problem.Sharded, name string, parts []tile.Tensor) tile.Tensor {
-	return shards.Join(p, name, parts)
-}

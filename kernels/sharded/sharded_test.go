@@ -12,6 +12,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/cpu"
 	"matladder/kernels/sharded"
+	"matladder/kernels/sharded/shards"
 	"matladder/problem"
 	"matladder/tile"
 	"matladder/tile/interp"
@@ -48,7 +49,7 @@ func checkMeaning(t *testing.T, k problem.Rung[problem.Sharded], p problem.Shard
 	a, b := random(p, "a", 1), random(p, "b", 2)
 	in := make([][]tile.Tensor, p.Devices)
 	for d := range in {
-		in[d] = []tile.Tensor{sharded.Cut(p, "a", a)[d], sharded.Cut(p, "b", b)[d]}
+		in[d] = []tile.Tensor{shards.Cut(p, "a", a)[d], shards.Cut(p, "b", b)[d]}
 	}
 	for _, s := range []tile.Blocks{{M: 8, K: 8, N: 8}, {M: 4, K: 4, N: 16}} {
 		if k.Number > 1 {
@@ -113,7 +114,7 @@ func compare(t *testing.T, who string, p problem.Sharded, a, b tile.Tensor, out 
 	for d := range parts {
 		parts[d] = out[d][0]
 	}
-	o := sharded.Join(p, "o", parts)
+	o := shards.Join(p, "o", parts)
 	unit := 1e-6
 	if p.Dtype == tile.BFloat16 {
 		unit = 1.0 / 256

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"matladder/check"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	mx "matladder/kernels/v6_mx"
 	"matladder/problem"
 	"matladder/tile"
@@ -59,8 +59,8 @@ var faults = []struct {
 // TestFaults_Found: each fault of groups is found in products of exact probes, in each of many
 // tries at each size.
 func TestFaults_Found(t *testing.T) {
-	tries := 100 / thorough.OneIn(10, 50, 50)
-	if thorough.Full() {
+	tries := 100 / thoroughtest.OneIn(10, 50, 50)
+	if thoroughtest.Full() {
 		tries = 100
 	}
 	for _, word := range []string{"mxfp8:float32", "mxfp4:float32", "mxint8:float32", "nvfp4:float32", "mxfp4"} {

@@ -13,10 +13,11 @@ import (
 	"strings"
 	"testing"
 
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	mx "matladder/kernels/v6_mx"
 	"matladder/problem"
 	"matladder/problem/quant"
+	"matladder/problem/quant/quanttest"
 	"matladder/tile"
 	"matladder/tile/interp"
 )
@@ -149,7 +150,7 @@ func TestProducts_Python(t *testing.T) {
 	var sent []one
 	var names []string
 	var got []tile.Tensor
-	for n := range 200 / thorough.OneIn(1, 2, 8) {
+	for n := range 200 / thoroughtest.OneIn(1, 2, 8) {
 		word := words[n%len(words)]
 		asked, err := problem.MatmulFamily.Parse(word + ":float32")
 		if err != nil {
@@ -274,7 +275,7 @@ print(json.dumps(out))
 			}
 			g.All = quant.ScaleOfAll(most, d)
 		}
-		m, err := quant.Quantize(x, d, g)
+		m, err := quanttest.Quantize(x, d, g)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"matladder/check"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/kernels/kernelstest"
 	"matladder/lower/mosaic"
 	"matladder/tile"
@@ -17,7 +17,7 @@ func overlaps(p *tile.Program) bool { return slices.ContainsFunc(p.Refs, (*tile.
 // TestFamilies verifies the text of kernels of the other families. Blocks that overlap are
 // refused.
 func TestFamilies(t *testing.T) {
-	kernelstest.OneIn(t, thorough.OneIn(1, 29, 29), func(t *testing.T, c kernelstest.Case) {
+	kernelstest.OneIn(t, thoroughtest.OneIn(1, 29, 29), func(t *testing.T, c kernelstest.Case) {
 		if slices.ContainsFunc(c.Programs, overlaps) {
 			if _, err := mosaic.Lower(c.Programs, mosaic.Options{}); !errors.As(err, new(*mosaic.UnsupportedError)) {
 				t.Errorf("lowered: %v", err)

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"matladder/internal/golden"
+	"matladder/internal/goldentest"
 	"matladder/kernels"
 	"matladder/lower/internal/lowertest"
 	"matladder/lower/mosaic"
@@ -27,7 +27,7 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden.Assert(t, filepath.Join("testdata", fmt.Sprintf("%s.%s.mlir", kernel.Name(), name)), []byte(launch.Kernels[0].Body))
+			goldentest.Assert(t, filepath.Join("testdata", fmt.Sprintf("%s.%s.mlir", kernel.Name(), name)), []byte(launch.Kernels[0].Body))
 			for _, target := range mosaic.Targets() {
 				if err := target.Check(programs, mosaic.Options{}); err != nil && !(target.Name == "v4" && p.A == tile.Int8) {
 					t.Errorf("%s.%s on %s: %v", kernel.Name(), name, target.Name, err)

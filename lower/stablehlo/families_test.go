@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"matladder/check"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/kernels/attention/attentiontest"
 	"matladder/kernels/kernelstest"
 	"matladder/lower/stablehlo"
@@ -17,7 +17,7 @@ import (
 
 // TestFamilies verifies the meaning of kernels of the other families.
 func TestFamilies(t *testing.T) {
-	kernelstest.OneIn(t, thorough.OneIn(1, 29, 29), func(t *testing.T, c kernelstest.Case) {
+	kernelstest.OneIn(t, thoroughtest.OneIn(1, 29, 29), func(t *testing.T, c kernelstest.Case) {
 		in, err := check.Inputs(t.Context(), c.Problem, c.Programs, 5, check.Uniform)
 		if err != nil {
 			t.Fatal(err)

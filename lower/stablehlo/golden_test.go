@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"matladder/internal/golden"
+	"matladder/internal/goldentest"
 	"matladder/kernels"
 	"matladder/lower/stablehlo"
 	"matladder/problem"
@@ -38,7 +38,7 @@ func TestBaseline_Golden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden.Assert(t, "testdata/baseline_"+name+".mlir", []byte(l.Once()))
+			goldentest.Assert(t, "testdata/baseline_"+name+".mlir", []byte(l.Once()))
 		})
 	}
 }
@@ -50,7 +50,7 @@ func TestExchanged_Golden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Assert(t, "testdata/exchanged.mlir", []byte(s.Module))
+	goldentest.Assert(t, "testdata/exchanged.mlir", []byte(s.Module))
 	for want, change := range map[string]func(*problem.Exchanged){
 		"8 experts: 3 devices cannot have equal shares": func(p *problem.Exchanged) { p.Devices = 3 },
 		"experts without a capacity":                    func(p *problem.Exchanged) { p.Each.Capacity = 0 },
@@ -69,10 +69,10 @@ func TestLoop_Golden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Assert(t, "testdata/loop_1_set.mlir", []byte(l.Loop(1)))
-	golden.Assert(t, "testdata/loop_2_sets.mlir", []byte(l.Loop(2)))
-	golden.Assert(t, "testdata/loop_together_4_sets.mlir", []byte(l.LoopTogether(8, 4)))
-	golden.Assert(t, "testdata/chain.mlir", []byte(l.Chain()))
+	goldentest.Assert(t, "testdata/loop_1_set.mlir", []byte(l.Loop(1)))
+	goldentest.Assert(t, "testdata/loop_2_sets.mlir", []byte(l.Loop(2)))
+	goldentest.Assert(t, "testdata/loop_together_4_sets.mlir", []byte(l.LoopTogether(8, 4)))
+	goldentest.Assert(t, "testdata/chain.mlir", []byte(l.Chain()))
 }
 
 func TestInterpret_Golden(t *testing.T) {
@@ -92,11 +92,11 @@ func TestInterpret_Golden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden.Assert(t, "testdata/interpret_"+k.Name()+".mlir", []byte(interpret(t, programs)))
+			goldentest.Assert(t, "testdata/interpret_"+k.Name()+".mlir", []byte(interpret(t, programs)))
 		})
 	}
 	t.Run("slices", func(t *testing.T) {
-		golden.Assert(t, "testdata/interpret_slices.mlir", []byte(interpret(t, sliced(t))))
+		goldentest.Assert(t, "testdata/interpret_slices.mlir", []byte(interpret(t, sliced(t))))
 	})
 }
 

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/kernels"
 	"matladder/lower/stablehlo"
 	"matladder/problem"
@@ -100,7 +100,7 @@ func randomInputs(programs []*tile.Program, seed uint64) []tile.Tensor {
 
 // TestKernels_Meaning: every rung, every dtype, ragged shapes.
 func TestKernels_Meaning(t *testing.T) {
-	run := thorough.Choose(1, 3, 3)
+	run := thoroughtest.Choose(1, 3, 3)
 	for _, shape := range [][3]int{{1, 1, 1}, {1, 7, 5}, {13, 1, 6}, {11, 17, 1}, {19, 13, 23}, {16, 8, 32}} {
 		problems := []problem.Matmul{}
 		for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8} {
@@ -234,7 +234,7 @@ func TestLoop_Meaning(t *testing.T) {
 // interp and as text.
 func FuzzInterpret(f *testing.F) {
 	random := rand.New(rand.NewPCG(5, 0))
-	for range 150 / thorough.OneIn(1, 3, 3) {
+	for range 150 / thoroughtest.OneIn(1, 3, 3) {
 		data := make([]byte, 64)
 		for i := range data {
 			data[i] = byte(random.Uint32())

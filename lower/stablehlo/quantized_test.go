@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"matladder/check"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/lower/stablehlo"
 	"matladder/problem"
 	"matladder/problem/problemtest"
@@ -38,7 +38,7 @@ func runText(t *testing.T, l *stablehlo.Launch, in []tile.Tensor) map[string]til
 // TestQuantized_Meaning verifies every quantization and variant of the fifth
 // rung, on inputs that a quantizer made.
 func TestQuantized_Meaning(t *testing.T) {
-	run := thorough.Choose(1, 5, 5)
+	run := thoroughtest.Choose(1, 5, 5)
 	for _, batch := range []int{1, 2} {
 		for _, p := range problemtest.Quantized(batch, 9, 80, 11, 32) {
 			for _, variant := range problemtest.Kernel(p).Variants(p) {

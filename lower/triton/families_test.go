@@ -6,13 +6,13 @@ import (
 
 	"matladder/backend"
 	"matladder/check"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/kernels/kernelstest"
 )
 
 // TestFamilies verifies the text of kernels of the other families.
 func TestFamilies(t *testing.T) {
-	kernelstest.OneIn(t, thorough.OneIn(1, 29, 29), func(t *testing.T, c kernelstest.Case) {
+	kernelstest.OneIn(t, thoroughtest.OneIn(1, 29, 29), func(t *testing.T, c kernelstest.Case) {
 		if _, err := (device{}).Compile(t.Context(), c.Programs, backend.Params{}); errors.Is(err, backend.ErrUnsupported) {
 			t.Skip(err)
 		}

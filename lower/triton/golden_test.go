@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"matladder/internal/golden"
+	"matladder/internal/goldentest"
 	"matladder/kernels"
 	"matladder/lower/internal/lowertest"
 	"matladder/lower/triton"
@@ -27,7 +27,7 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden.Assert(t, filepath.Join("testdata", fmt.Sprintf("%s.%s.mlir", kernel.Name(), name)), []byte(launch.Kernels[0].Body))
+			goldentest.Assert(t, filepath.Join("testdata", fmt.Sprintf("%s.%s.mlir", kernel.Name(), name)), []byte(launch.Kernels[0].Body))
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"matladder/backend"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/tile"
 	"matladder/tile/interp"
 )
@@ -69,7 +69,7 @@ func TestInt4Meaning(t *testing.T) {
 		{[]int{1, 2}, []int{1, 2}, 0, 2, false}, {[]int{7, 2}, []int{2, 2}, 0, 2, false}, {[]int{7, 1}, []int{2, 1}, 0, 1, false}, {[]int{1, 3}, []int{1, 2}, 0, 2, false},
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
-	for range 200 / thorough.OneIn(1, 4, 4) {
+	for range 200 / thoroughtest.OneIn(1, 4, 4) {
 		rank := 2 + rng.IntN(2)
 		c := int4Copy{array: make([]int, rank), block: make([]int, rank), loop: rng.IntN(4) == 0}
 		for d := range rank {

@@ -8,7 +8,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/backendtest"
 	"matladder/check"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/problem"
 	"matladder/problem/problemtest"
 	"matladder/tile"
@@ -35,9 +35,9 @@ func TestQuantizedMeaning(t *testing.T) {
 	for i, p := range list {
 		for _, variant := range problemtest.Kernel(p).Variants(p) {
 			extras := []map[string]string{{"group": "1"}, {"group": "2", "split_k": "3"}}
-			if parted := variant == "" && i%2 == 1; !thorough.All() && parted {
+			if parted := variant == "" && i%2 == 1; !thoroughtest.All() && parted {
 				extras = extras[1:]
-			} else if !thorough.All() {
+			} else if !thoroughtest.All() {
 				extras = extras[:1]
 			}
 			for _, extra := range extras {

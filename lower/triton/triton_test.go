@@ -5,7 +5,7 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/backendtest"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/lower/internal/lowertest"
 )
 
@@ -14,7 +14,7 @@ import (
 func TestMeaning(t *testing.T) {
 	backendtest.Run(t, func() backend.Backend { return device{} }, backendtest.Options{
 		// Of the few each rung is one, and each dtype.
-		OneIn: thorough.OneIn(16, 101, 101), From: thorough.OneIn(0, 5, 5),
+		OneIn: thoroughtest.OneIn(16, 101, 101), From: thoroughtest.OneIn(0, 5, 5),
 		MayRefuse: []string{"unsigned", "signed by unsigned", "exp2 and log", "rows stored", "rows stored by table", "bound of the grid", "blocks that overlap"},
 	})
 }
@@ -23,4 +23,6 @@ func TestMeaning(t *testing.T) {
 func FuzzMeaning(f *testing.F) { lowertest.Fuzz(f, device{}) }
 
 // TestRandomMeaning is a fixed run of FuzzMeaning.
-func TestRandomMeaning(t *testing.T) { lowertest.Random(t, device{32}, 1200/thorough.OneIn(1, 4, 4)) }
+func TestRandomMeaning(t *testing.T) {
+	lowertest.Random(t, device{32}, 1200/thoroughtest.OneIn(1, 4, 4))
+}

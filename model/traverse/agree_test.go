@@ -8,7 +8,7 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/cpu"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/kernels"
 	"matladder/model"
 	"matladder/model/traverse"
@@ -158,7 +158,7 @@ func TestSum_CPU(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		randomKernels(t, 15/thorough.OneIn(1, 3, 3), 90, 40, func(p problem.Matmul, programs []*tile.Program) {
+		randomKernels(t, 15/thoroughtest.OneIn(1, 3, 3), 90, 40, func(p problem.Matmul, programs []*tile.Program) {
 			e, err := be.Compile(context.Background(), programs, backend.Params{})
 			if err != nil {
 				t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"matladder/internal/golden"
+	"matladder/internal/goldentest"
 	"matladder/kernels"
 	"matladder/model/traverse"
 	"matladder/problem"
@@ -87,9 +87,9 @@ func TestWrite_Golden(t *testing.T) {
 	if err := r.WriteJSON(&json); err != nil {
 		t.Fatal(err)
 	}
-	golden.Assert(t, "testdata/ragged.txt", text.Bytes())
-	golden.Assert(t, "testdata/ragged.csv", csv.Bytes())
-	golden.Assert(t, "testdata/ragged.json", json.Bytes())
+	goldentest.Assert(t, "testdata/ragged.txt", text.Bytes())
+	goldentest.Assert(t, "testdata/ragged.csv", csv.Bytes())
+	goldentest.Assert(t, "testdata/ragged.json", json.Bytes())
 }
 
 // TestSum_Canceled: a walk over a grid without end ends with its context.

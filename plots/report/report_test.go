@@ -21,7 +21,7 @@ import (
 
 	"matladder/stats"
 
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/model/traverse"
 	"matladder/plots"
 	"matladder/plots/figure"
@@ -222,7 +222,7 @@ func TestWrite_Nothing(t *testing.T) {
 // under 5 MB.
 func TestWrite_Large(t *testing.T) {
 	base := sample(t)
-	rows := make([]results.Record, 10000/thorough.OneIn(1, 5, 5))
+	rows := make([]results.Record, 10000/thoroughtest.OneIn(1, 5, 5))
 	for i := range rows {
 		rows[i] = base[i%len(base)]
 		rows[i].Pos = results.Pos{File: "large.csv", Line: i + 2}

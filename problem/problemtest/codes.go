@@ -9,6 +9,7 @@ import (
 
 	"matladder/problem"
 	"matladder/problem/quant"
+	"matladder/problem/quant/quanttest"
 	"matladder/tile"
 )
 
@@ -38,7 +39,7 @@ func Codes(t *testing.T, flushes bool, run Machine) {
 		for i, a := range inputs {
 			t.Run(fmt.Sprintf("%s/%d", Label(p), i), func(t *testing.T) {
 				codes, _ := p.Factors()
-				want, err := quant.Quantize(seen(a, flushes), codes, quant.GroupingOf(scheme, true))
+				want, err := quanttest.Quantize(seen(a, flushes), codes, quant.GroupingOf(scheme, true))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -55,7 +56,7 @@ func Codes(t *testing.T, flushes bool, run Machine) {
 
 var blocks = tile.Blocks{M: 8, K: 64, N: 8}
 
-func testCodes(t *testing.T, p problem.Matmul, a tile.Tensor, want quant.Matrix, run Machine) {
+func testCodes(t *testing.T, p problem.Matmul, a tile.Tensor, want quanttest.Matrix, run Machine) {
 	all := map[string]tile.Tensor{"a": a}
 	programs := build(t, p, "")
 	for _, program := range programs[:len(programs)-1] {
@@ -71,7 +72,7 @@ func testCodes(t *testing.T, p problem.Matmul, a tile.Tensor, want quant.Matrix,
 	}
 }
 
-func testProduct(t *testing.T, p problem.Matmul, variant string, a tile.Tensor, codes quant.Matrix, run Machine) {
+func testProduct(t *testing.T, p problem.Matmul, variant string, a tile.Tensor, codes quanttest.Matrix, run Machine) {
 	given := p
 	given.A = codes.Codes.Dtype
 	scheme, _ := p.Scheme()

@@ -37,12 +37,3 @@ func (s Sum) Error() Error {
 	}
 	return Error{Rel: math.Sqrt(s.noise / s.signal), Max: s.max, SNRdB: 10 * math.Log10(s.signal/s.noise)}
 }
-
-// Measure compares got with want, of one length.
-func Measure(got, want []float64) Error {
-	var s Sum
-	for i, w := range want {
-		s.Add(got[i], w)
-	}
-	return s.Error()
-}

@@ -5,11 +5,12 @@ import (
 
 	"matladder/problem"
 	"matladder/problem/quant"
+	"matladder/problem/quant/quanttest"
 	"matladder/tile"
 )
 
 // A scale for each column loses less than one for all where columns differ in size.
-func ExampleQuantize() {
+func Example() {
 	const rows, cols = 4, 2
 	x := tile.NewTensor(tile.Float32, rows, cols)
 	want := []float64{1.5, 0.01, -0.7, 0.02, 0.3, -0.04, 1, 0.03}
@@ -17,7 +18,7 @@ func ExampleQuantize() {
 		x.Set(i, v)
 	}
 	for _, grain := range []problem.Grain{problem.Tensor, problem.Channel} {
-		m, err := quant.Quantize(x, tile.Int8, quant.Grouping{Grain: grain})
+		m, err := quanttest.Quantize(x, tile.Int8, quant.Grouping{Grain: grain})
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -26,7 +27,7 @@ func ExampleQuantize() {
 		for i := range got {
 			got[i] = m.At(i/cols, i%cols)
 		}
-		fmt.Printf("%d scale(s): codes %v, %.1f dB\n", m.Scales.Len(), m.Codes.Int8s(), quant.Measure(got, want).SNRdB)
+		fmt.Printf("%d scale(s): codes %v, %.1f dB\n", m.Scales.Len(), m.Codes.Int8s(), quanttest.Measure(got, want).SNRdB)
 	}
 	// Output:
 	// 1 scale(s): codes [127 1 -59 2 25 -3 85 3], 45.2 dB

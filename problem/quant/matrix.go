@@ -1,8 +1,6 @@
 package quant
 
 import (
-	"fmt"
-
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -27,14 +25,6 @@ func GroupingOf(s problem.Scheme, a bool) Grouping {
 		g.Scales, g.Up = s.Scales, s.Up
 	}
 	return g
-}
-
-// Matrix is a quantized matrix of rows × columns.
-type Matrix struct {
-	Codes  tile.Tensor
-	Scales tile.Tensor // of Shape(rows, cols), float32 unless the Grouping says otherwise
-	Zeros  tile.Tensor // int32, of the same shape; no data if symmetric
-	Grouping
 }
 
 // Shape is that of the scales of a matrix of rows × cols: (1, 1), (1, cols),
@@ -69,45 +59,6 @@ func (g Grouping) Group(row, col, cols int) int {
 	return 0
 }
 
-// Quantize returns x, a matrix of float32 or bfloat16, in codes of d.
-func Quantize(x tile.Tensor, d tile.Dtype, g Grouping) (Matrix, error) {
-	if err := supports(d, g.Asymmetric); err != nil {
-		return Matrix{}, err
-	}
-	switch {
-	case len(x.Shape) != 2:
-		return Matrix{}, fmt.Errorf("quant: an array of shape %v; it takes matrices", x.Shape)
-	case x.Dtype != tile.Float32 && x.Dtype != tile.BFloat16:
-		return Matrix{}, fmt.Errorf("quant: the matrix is %s; it takes float32 and bfloat16", x.Dtype)
-	case g.Grain == problem.NoGrain || g.Grain > problem.TokenBlock:
-		return Matrix{}, fmt.Errorf("quant: elements that share a scale: none")
-	case g.Grain >= problem.Block && g.Block < 1:
-		return Matrix{}, fmt.Errorf("quant: blocks of %d elements", g.Block)
-	}
-	rows, cols := x.Shape[0], x.Shape[1]
-	steps := Fits(rows, cols, d, g, func(row, col int) float32 { return float32(x.At(row*cols + col)) })
-	if g.Scales == tile.InvalidDtype {
-		g.Scales = tile.Float32
-	}
-	m := Matrix{Codes: tile.NewTensor(d, rows, cols), Scales: tile.NewTensor(g.Scales, g.Shape(rows, cols)...), Grouping: g}
-	if g.Asymmetric {
-		m.Zeros = tile.NewTensor(tile.Int32, g.Shape(rows, cols)...)
-	}
-	for i, s := range steps {
-		m.Scales.Set(i, float64(s.Stored))
-		if g.Asymmetric {
-			m.Zeros.Int32s()[i] = s.Zero
-		}
-	}
-	for row := range rows {
-		for col := range cols {
-			at := row*cols + col
-			m.Codes.Set(at, steps[g.Group(row, col, cols)].Quantize(float32(x.At(at))))
-		}
-	}
-	return m, nil
-}
-
 // Fits returns the step of every group of a matrix whose elements at gives.
 func Fits(rows, cols int, d tile.Dtype, g Grouping, at func(row, col int) float32) []Step {
 	n := int(tile.Elements(g.Shape(rows, cols)))
@@ -126,15 +77,4 @@ func Fits(rows, cols int, d tile.Dtype, g Grouping, at func(row, col int) float3
 		steps[i] = Fit(lo[i], hi[i], d, g)
 	}
 	return steps
-}
-
-// At is what element (row, col) stands for.
-func (m Matrix) At(row, col int) float64 {
-	cols := m.Codes.Shape[1]
-	i := m.Group(row, col, cols)
-	s := Step{Scale: float32(m.Scales.At(i)) * m.all(), Dtype: m.Codes.Dtype}
-	if m.Asymmetric {
-		s.Zero = m.Zeros.Int32s()[i]
-	}
-	return s.Real(m.Codes.At(row*cols + col))
 }

@@ -4,9 +4,9 @@
 //  1. Fit finds the scale, and the zero point if there is one, of a group of
 //     elements from its smallest and largest.
 //  2. Step.Quantize rounds one element, Step.Real gives back what it stands for.
-//  3. Quantize does both to a matrix, in groups of a tensor, a column, a row or
-//     a block of either; Matrix has the codes, scales and zero points.
-//  4. Measure compares what was computed with what was meant.
+//  3. Fits finds the steps of a matrix, in groups of a tensor, a column, a row or
+//     a block of either.
+//  4. Sum gathers how far what was computed is from what was meant.
 //
 // Arithmetic is float32, operation by operation, in an order that a tile program
 // can follow to the bit:
@@ -36,12 +36,11 @@
 //   - Numbers that are not normal count as any other. XLA on a CPU takes them for
 //     0: a group of nothing else has the scale 2^-126 all the same.
 //
-// The package refuses groups that are no such shapes, and calibrates nothing:
-// scales come from the extremes of the data it is given.
+// The package calibrates nothing: scales come from the extremes of the data it is given.
+// quanttest quantizes whole matrices with it.
 package quant
 
 import (
-	"fmt"
 	"math"
 
 	"matladder/tile"
@@ -64,22 +63,8 @@ func top(d tile.Dtype) float64 {
 	return hi
 }
 
-// supports returns why d has no codes, or nil; asymmetric ones are integers.
-func supports(d tile.Dtype, asymmetric bool) error {
-	switch d {
-	case tile.Int8, tile.Int4:
-		return nil
-	case tile.Float8E4M3FN, tile.Float8E5M2, tile.Float4E2M1FN:
-		if asymmetric {
-			return fmt.Errorf("quant: %s has no zero point", d)
-		}
-		return nil
-	}
-	return fmt.Errorf("quant: no codes in %s (int8, int4, float8_e4m3fn, float8_e5m2 and float4_e2m1fn have)", d)
-}
-
 // Fit returns the step of a group whose elements lie between lo and hi; either
-// is NaN if an element is. d is a dtype that Supports.
+// is NaN if an element is. d is int8, int4, or, symmetric, a float8 or float4_e2m1fn.
 func Fit(lo, hi float32, d tile.Dtype, g Grouping) Step {
 	if !g.Asymmetric {
 		stored := g.stored(max(-lo, hi), top(d))

@@ -1,4 +1,4 @@
-package quant
+package quant_test
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"matladder/problem"
+	"matladder/problem/quant"
+	"matladder/problem/quant/quanttest"
 	"matladder/tile"
 )
 
@@ -21,8 +23,8 @@ var formats = []struct {
 // check compares one group with what float64 arithmetic says of it.
 func check(t *testing.T, xs []float32, d tile.Dtype, asymmetric bool) {
 	t.Helper()
-	lo, hi := Extremes(xs)
-	s := Fit(lo, hi, d, Grouping{Asymmetric: asymmetric})
+	lo, hi := quant.Extremes(xs)
+	s := quant.Fit(lo, hi, d, quant.Grouping{Asymmetric: asymmetric})
 	var least, most float64
 	for _, x := range xs {
 		least, most = math.Min(least, float64(x)), math.Max(most, float64(x))
@@ -38,7 +40,7 @@ func check(t *testing.T, xs []float32, d tile.Dtype, asymmetric bool) {
 	if asymmetric {
 		step = (most - least) / (top - bottom)
 	}
-	step = math.Max(step, Smallest)
+	step = math.Max(step, quant.Smallest)
 	const u = 0x1p-24
 	if e := math.Abs(float64(s.Scale)-step) / step; e > 3*u {
 		t.Errorf("%s of %v … %v: scale %v, should be %v", d, least, most, s.Scale, step)
@@ -98,16 +100,16 @@ func FuzzFit(f *testing.F) {
 // TestQuantize_Ties has scales that are powers of two, so that halves are exact.
 func TestQuantize_Ties(t *testing.T) {
 	for _, test := range []struct {
-		s    Step
+		s    quant.Step
 		x    float32
 		want float64
 	}{
-		{Step{Scale: 0.5, Zero: 0, Dtype: tile.Int8}, 0.25, 0}, {Step{Scale: 0.5, Zero: 0, Dtype: tile.Int8}, 0.75, 2}, {Step{Scale: 0.5, Zero: 0, Dtype: tile.Int8}, -0.25, 0},
-		{Step{Scale: 0.5, Zero: 0, Dtype: tile.Int8}, -0.75, -2}, {Step{Scale: 0.5, Zero: 0, Dtype: tile.Int8}, 1.25, 2}, {Step{Scale: 0.5, Zero: 0, Dtype: tile.Int8}, 100, 127},
-		{Step{Scale: 0.5, Zero: 0, Dtype: tile.Int8}, -100, -128}, {Step{Scale: 2, Zero: 0, Dtype: tile.Int4}, 7, 4}, {Step{Scale: 2, Zero: 0, Dtype: tile.Int4}, -13, -6},
-		{Step{Scale: 2, Zero: -3, Dtype: tile.Int4}, 1, -3}, {Step{Scale: 2, Zero: -3, Dtype: tile.Int4}, 3, -1},
-		{Step{Scale: 1, Zero: 0, Dtype: tile.Float8E4M3FN}, 17, 16}, {Step{Scale: 1, Zero: 0, Dtype: tile.Float8E4M3FN}, 19, 20}, {Step{Scale: 1, Zero: 0, Dtype: tile.Float8E4M3FN}, 1000, 448},
-		{Step{Scale: 1, Zero: 0, Dtype: tile.Float8E5M2}, 9, 8}, {Step{Scale: 1, Zero: 0, Dtype: tile.Float8E5M2}, 11, 12}, {Step{Scale: 1, Zero: 0, Dtype: tile.Float8E5M2}, -1e9, -57344},
+		{quant.Step{Scale: 0.5, Zero: 0, Dtype: tile.Int8}, 0.25, 0}, {quant.Step{Scale: 0.5, Zero: 0, Dtype: tile.Int8}, 0.75, 2}, {quant.Step{Scale: 0.5, Zero: 0, Dtype: tile.Int8}, -0.25, 0},
+		{quant.Step{Scale: 0.5, Zero: 0, Dtype: tile.Int8}, -0.75, -2}, {quant.Step{Scale: 0.5, Zero: 0, Dtype: tile.Int8}, 1.25, 2}, {quant.Step{Scale: 0.5, Zero: 0, Dtype: tile.Int8}, 100, 127},
+		{quant.Step{Scale: 0.5, Zero: 0, Dtype: tile.Int8}, -100, -128}, {quant.Step{Scale: 2, Zero: 0, Dtype: tile.Int4}, 7, 4}, {quant.Step{Scale: 2, Zero: 0, Dtype: tile.Int4}, -13, -6},
+		{quant.Step{Scale: 2, Zero: -3, Dtype: tile.Int4}, 1, -3}, {quant.Step{Scale: 2, Zero: -3, Dtype: tile.Int4}, 3, -1},
+		{quant.Step{Scale: 1, Zero: 0, Dtype: tile.Float8E4M3FN}, 17, 16}, {quant.Step{Scale: 1, Zero: 0, Dtype: tile.Float8E4M3FN}, 19, 20}, {quant.Step{Scale: 1, Zero: 0, Dtype: tile.Float8E4M3FN}, 1000, 448},
+		{quant.Step{Scale: 1, Zero: 0, Dtype: tile.Float8E5M2}, 9, 8}, {quant.Step{Scale: 1, Zero: 0, Dtype: tile.Float8E5M2}, 11, 12}, {quant.Step{Scale: 1, Zero: 0, Dtype: tile.Float8E5M2}, -1e9, -57344},
 	} {
 		if got := test.s.Quantize(test.x); got != test.want {
 			t.Errorf("%+v of %v: %v, want %v", test.s, test.x, got, test.want)
@@ -133,7 +135,7 @@ func TestQuantize_Rows(t *testing.T) {
 		for _, f := range formats {
 			x := tile.NewTensor(tile.Float32, 1, 3)
 			copy(x.Float32s(), row.x[:])
-			m, err := Quantize(x, f.d, Grouping{Grain: problem.Token, Asymmetric: f.asymmetric})
+			m, err := quanttest.Quantize(x, f.d, quant.Grouping{Grain: problem.Token, Asymmetric: f.asymmetric})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -166,7 +168,7 @@ func TestQuantize(t *testing.T) {
 	}
 	for grain, of := range members {
 		for _, f := range formats {
-			m, err := Quantize(x, f.d, Grouping{Grain: grain, Block: 3, Asymmetric: f.asymmetric})
+			m, err := quanttest.Quantize(x, f.d, quant.Grouping{Grain: grain, Block: 3, Asymmetric: f.asymmetric})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -180,8 +182,8 @@ func TestQuantize(t *testing.T) {
 							}
 						}
 					}
-					lo, hi := Extremes(group)
-					s := Fit(lo, hi, f.d, Grouping{Asymmetric: f.asymmetric})
+					lo, hi := quant.Extremes(group)
+					s := quant.Fit(lo, hi, f.d, quant.Grouping{Asymmetric: f.asymmetric})
 					if want := s.Real(s.Quantize(float32(x.At(row*cols + col)))); m.At(row, col) != want {
 						t.Errorf("%s %s: element (%d, %d) stands for %v, want %v", grain, f.d, row, col, m.At(row, col), want)
 					}
@@ -190,19 +192,25 @@ func TestQuantize(t *testing.T) {
 		}
 	}
 	for _, bad := range []func() error{
-		func() error { _, err := Quantize(x, tile.Int32, Grouping{Grain: problem.Tensor}); return err },
 		func() error {
-			_, err := Quantize(x, tile.Float8E5M2, Grouping{Grain: problem.Tensor, Asymmetric: true})
-			return err
-		},
-		func() error { _, err := Quantize(x, tile.Int8, Grouping{}); return err },
-		func() error { _, err := Quantize(x, tile.Int8, Grouping{Grain: problem.Block}); return err },
-		func() error {
-			_, err := Quantize(tile.NewTensor(tile.Int8, 2, 2), tile.Int8, Grouping{Grain: problem.Tensor})
+			_, err := quanttest.Quantize(x, tile.Int32, quant.Grouping{Grain: problem.Tensor})
 			return err
 		},
 		func() error {
-			_, err := Quantize(tile.NewTensor(tile.Float32, 2), tile.Int8, Grouping{Grain: problem.Tensor})
+			_, err := quanttest.Quantize(x, tile.Float8E5M2, quant.Grouping{Grain: problem.Tensor, Asymmetric: true})
+			return err
+		},
+		func() error { _, err := quanttest.Quantize(x, tile.Int8, quant.Grouping{}); return err },
+		func() error {
+			_, err := quanttest.Quantize(x, tile.Int8, quant.Grouping{Grain: problem.Block})
+			return err
+		},
+		func() error {
+			_, err := quanttest.Quantize(tile.NewTensor(tile.Int8, 2, 2), tile.Int8, quant.Grouping{Grain: problem.Tensor})
+			return err
+		},
+		func() error {
+			_, err := quanttest.Quantize(tile.NewTensor(tile.Float32, 2), tile.Int8, quant.Grouping{Grain: problem.Tensor})
 			return err
 		},
 	} {
@@ -215,24 +223,24 @@ func TestQuantize(t *testing.T) {
 func TestMeasure(t *testing.T) {
 	for _, test := range []struct {
 		got, want []float64
-		is        Error
+		is        quant.Error
 	}{
-		{[]float64{3, 4}, []float64{3, 4}, Error{0, 0, math.Inf(1)}},
-		{[]float64{3, 4.5}, []float64{3, 4}, Error{0.1, 0.5, 20}},
-		{[]float64{0, 1}, []float64{0, 0}, Error{math.Inf(1), 1, math.Inf(-1)}},
-		{nil, nil, Error{0, 0, math.Inf(1)}},
+		{[]float64{3, 4}, []float64{3, 4}, quant.Error{Rel: 0, Max: 0, SNRdB: math.Inf(1)}},
+		{[]float64{3, 4.5}, []float64{3, 4}, quant.Error{Rel: 0.1, Max: 0.5, SNRdB: 20}},
+		{[]float64{0, 1}, []float64{0, 0}, quant.Error{Rel: math.Inf(1), Max: 1, SNRdB: math.Inf(-1)}},
+		{nil, nil, quant.Error{Rel: 0, Max: 0, SNRdB: math.Inf(1)}},
 	} {
-		if got := Measure(test.got, test.want); fmt.Sprintf("%.9g", got) != fmt.Sprintf("%.9g", test.is) {
+		if got := quanttest.Measure(test.got, test.want); fmt.Sprintf("%.9g", got) != fmt.Sprintf("%.9g", test.is) {
 			t.Errorf("%v against %v: %+v, want %+v", test.got, test.want, got, test.is)
 		}
 	}
-	if e := Measure([]float64{math.NaN()}, []float64{1}); e.Rel == e.Rel || e.SNRdB == e.SNRdB || e.Max == e.Max {
+	if e := quanttest.Measure([]float64{math.NaN()}, []float64{1}); e.Rel == e.Rel || e.SNRdB == e.SNRdB || e.Max == e.Max {
 		t.Errorf("a NaN: %+v", e)
 	}
-	var a, b Sum
+	var a, b quant.Sum
 	a.Add(3, 3)
 	b.Add(4.5, 4)
-	if a.Join(b); a.Error() != Measure([]float64{3, 4.5}, []float64{3, 4}) {
+	if a.Join(b); a.Error() != quanttest.Measure([]float64{3, 4.5}, []float64{3, 4}) {
 		t.Errorf("joined: %+v", a.Error())
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"testing"
 
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 )
 
 // TestLooks: what all looks may make of errors is what one may.
@@ -34,7 +34,7 @@ func TestLooks(t *testing.T) {
 // how many verdicts are false: a test sees no more than that not all are.
 func TestLooks_Machines(t *testing.T) {
 	const points = 4
-	trials, run := 2, thorough.Choose(1, 3, 7)
+	trials, run := 2, thoroughtest.Choose(1, 3, 7)
 	if n, err := strconv.Atoi(os.Getenv("MATLADDER_TRIALS")); err == nil { // for a figure instead of a test
 		trials = n
 	}

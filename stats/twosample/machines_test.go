@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 )
 
 // A machine is a simulated one: how the time of a launch that should take 1 varies.
@@ -100,7 +100,7 @@ func (t tally) share(n int) float64 { return 100 * float64(n) / float64(t.total)
 // much, or none, on simulated machines: how many verdicts are right, and how many are not.
 func TestCompare_Machines(t *testing.T) {
 	const points, trials = 8, 150
-	run := thorough.Choose(1, 7, 7)
+	run := thoroughtest.Choose(1, 7, 7)
 	for _, m := range machines {
 		for _, runs := range []int{1, 3, 5} {
 			for _, slow := range []float64{0, 0.05} {
@@ -152,7 +152,7 @@ func programs(points int, slow float64) (old, new, truth []float64) {
 // TestCompareTurns_Machines is the same for turns, the first of four points slower.
 func TestCompareTurns_Machines(t *testing.T) {
 	const points, trials, turns = 4, 8, 20
-	run := thorough.Choose(1, 4, 7)
+	run := thoroughtest.Choose(1, 4, 7)
 	least := map[string]float64{"idle 2 %": 75, "idle 5 %": 95, "all cores busy 5 %": 40, "bursts 5 %": 75}
 	for _, m := range machines {
 		for _, slow := range []float64{0, 0.02, 0.05} {

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"matladder/check"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/kernels/kernelstest"
 	"matladder/tile"
 	"matladder/tile/interp"
@@ -13,7 +13,7 @@ import (
 // TestFamilies: what kernels of the other families mean is right by float64, whatever the
 // order of parallel programs, and each injected fault in each output is found.
 func TestFamilies(t *testing.T) {
-	kernelstest.OneIn(t, thorough.OneIn(1, 11, 11), func(t *testing.T, c kernelstest.Case) {
+	kernelstest.OneIn(t, thoroughtest.OneIn(1, 11, 11), func(t *testing.T, c kernelstest.Case) {
 		bound, err := tile.Bind(c.Programs)
 		if err != nil {
 			t.Fatal(err)

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
@@ -30,7 +30,7 @@ func problems(m, k, n int) []problem.Matmul {
 }
 
 func TestKernels(t *testing.T) {
-	chosen := thorough.Choose(1, 7, 7)
+	chosen := thoroughtest.Choose(1, 7, 7)
 	for _, shape := range shapes {
 		for _, p := range problems(shape[0], shape[1], shape[2]) {
 			for _, kernel := range kernels.Ladder(problem.MatmulFamily) {

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/tile"
 	"matladder/tile/interp"
 	"matladder/tile/tiletest"
@@ -17,7 +17,7 @@ import (
 func TestRandomPrograms(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 0))
 	accepted := 0
-	programs := 4000 / thorough.OneIn(1, 4, 4)
+	programs := 4000 / thoroughtest.OneIn(1, 4, 4)
 	for range programs {
 		data := make([]byte, random.IntN(60))
 		for i := range data {

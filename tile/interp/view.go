@@ -95,8 +95,7 @@ func (v *view) load() block {
 		return b
 	case tile.In:
 		if v.loaded == nil {
-			b := v.read()
-			v.loaded = &b
+			v.loaded = new(v.read())
 		}
 		return *v.loaded
 	}

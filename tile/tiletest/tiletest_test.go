@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/tile"
 )
 
@@ -14,7 +14,7 @@ import (
 func TestRandom_Variety(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	ops, kinds := map[tile.Op]bool{}, map[tile.StmtKind]bool{}
-	for range 4000 / thorough.OneIn(1, 4, 4) {
+	for range 4000 / thoroughtest.OneIn(1, 4, 4) {
 		data := make([]byte, 80)
 		for i := range data {
 			data[i] = byte(random.Uint32())

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"matladder/internal/ccompiler"
+	"matladder/internal/ccompilertest"
 	"matladder/plugins"
 )
 
@@ -48,7 +48,7 @@ func Install(t testing.TB) {
 		t.Fatal(err)
 	}
 	library := filepath.Join(root, "plugin.so")
-	ccompiler.Shared(t, library, text)
+	ccompilertest.Shared(t, library, text)
 	info, err := os.Stat(library)
 	if err != nil {
 		t.Fatal(err)

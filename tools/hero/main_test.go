@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"matladder/internal/cli"
-	"matladder/internal/golden"
+	"matladder/internal/goldentest"
 )
 
 // TestHero: the animation in docs is that of the rows in this folder, is XML, and is small.
@@ -21,7 +21,7 @@ func TestHero(t *testing.T) {
 	if err := write(t.Context(), &svg, "cpu.csv", "v5e.csv"); err != nil {
 		t.Fatal(err)
 	}
-	golden.Assert(t, filepath.Join("..", "..", "docs", "hero.svg"), svg.Bytes())
+	goldentest.Assert(t, filepath.Join("..", "..", "docs", "hero.svg"), svg.Bytes())
 	if most := 1_500_000; svg.Len() > most {
 		t.Errorf("%d bytes, at most %d", svg.Len(), most)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"matladder/internal/golden"
+	"matladder/internal/goldentest"
 )
 
 // kinder are points that fit here and are too big for JAX's library: it takes a window
@@ -73,7 +73,7 @@ func TestFamilies_Readme(t *testing.T) {
 	if err := SummarizeFamilies(rows).Print(&text); err != nil {
 		t.Fatal(err)
 	}
-	golden.Assert(t, "README.md", []byte(before+mark+text.String()+"```\n"+after))
+	goldentest.Assert(t, "README.md", []byte(before+mark+text.String()+"```\n"+after))
 }
 
 // TestFamilies_File: a table is read as it was written, whole rows and those without cycles.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"matladder/internal/golden"
+	"matladder/internal/goldentest"
 	"matladder/tile"
 )
 
@@ -135,7 +135,7 @@ func TestReadme(t *testing.T) {
 	}
 	want.WriteString("```\n")
 	want.Write(after)
-	golden.Assert(t, "README.md", want.Bytes())
+	goldentest.Assert(t, "README.md", want.Bytes())
 }
 
 // TestMatrix: every kernel, dtype, size, generation and libtpu, once.

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 )
 
 // TestBuild: what makes a kernel slower on purpose still fits the source that it changes: its
@@ -16,7 +16,7 @@ func TestBuild(t *testing.T) {
 		t.Skip("the go command is not installed")
 	}
 	o := options{folder: t.TempDir()}
-	if !thorough.All() {
+	if !thoroughtest.All() {
 		_, source, text, err := slowedSource(t.Context())
 		if err != nil {
 			t.Fatal(err)

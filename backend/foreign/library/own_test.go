@@ -14,7 +14,7 @@ import (
 	"matladder/backend/seeded"
 	"matladder/backend/worker"
 	"matladder/check"
-	"matladder/internal/ccompiler"
+	"matladder/internal/ccompilertest"
 	"matladder/machine"
 	"matladder/problem"
 	"matladder/tile"
@@ -32,7 +32,7 @@ func library(t testing.TB) string {
 		t.Skip(err)
 	}
 	path := filepath.Join(t.TempDir(), "own.so")
-	ccompiler.Shared(t, path, "testdata/own.c")
+	ccompilertest.Shared(t, path, "testdata/own.c")
 	return path
 }
 

@@ -17,7 +17,7 @@ import (
 	"matladder/backend/internal/stage"
 	"matladder/backend/seeded"
 	"matladder/check"
-	"matladder/internal/ccompiler"
+	"matladder/internal/ccompilertest"
 	"matladder/machine"
 	"matladder/problem"
 	"matladder/tile"
@@ -39,7 +39,7 @@ func standInFor(t *testing.T, name, file, source string) (program string, l Libr
 		t.Fatal(err)
 	}
 	path := filepath.Join(folder, file)
-	ccompiler.Shared(t, path, source)
+	ccompilertest.Shared(t, path, source)
 	found := Find(name, []string{folder})
 	if len(found) == 0 || found[0].Path != path {
 		t.Fatalf("Find in %s: %+v", folder, found)

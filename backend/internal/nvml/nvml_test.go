@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"matladder/backend"
-	"matladder/internal/ccompiler"
+	"matladder/internal/ccompilertest"
 )
 
 func TestMain(m *testing.M) {
@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 func fake(t *testing.T) func(words string) {
 	t.Helper()
 	dir := t.TempDir()
-	ccompiler.Shared(t, filepath.Join(dir, libraryName), "testdata/fake.c")
+	ccompilertest.Shared(t, filepath.Join(dir, libraryName), "testdata/fake.c")
 	t.Setenv("LD_LIBRARY_PATH", dir)
 	t.Setenv("CUDA_VISIBLE_DEVICES", "")
 	t.Setenv("CUDA_DEVICE_ORDER", "")

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"matladder/backend"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/kernels"
 	"matladder/lower/mosaic"
 	"matladder/problem"
@@ -80,7 +80,7 @@ func TestKernels(t *testing.T) {
 				continue
 			}
 			for _, top := range Topologies() {
-				if top.Name != "v5e" && kernel.Number() != 5 && !thorough.Full() {
+				if top.Name != "v5e" && kernel.Number() != 5 && !thoroughtest.Full() {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s/%s/%s", kernel.Name(), name, top.Name), func(t *testing.T) {

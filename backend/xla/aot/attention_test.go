@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"matladder/backend"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/kernels/attention/attentiontest"
 	"matladder/problem"
 	"matladder/tile"
@@ -65,7 +65,7 @@ func TestAttention_Rope(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, top := range Topologies() {
-				if top.Name != "v5e" && !thorough.Full() {
+				if top.Name != "v5e" && !thoroughtest.Full() {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s/%s/%s", words, k.Name(), top.Name), func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestAttention(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, top := range Topologies() {
-				if top.Name != "v5e" && !thorough.Full() {
+				if top.Name != "v5e" && !thoroughtest.Full() {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s/%s/%s", name, k.Name(), top.Name), func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestAttention(t *testing.T) {
 func TestPredictBaseline_SharedHeads(t *testing.T) {
 	b := openBackend(t, "v6e", t.TempDir())
 	for _, top := range Topologies() {
-		if top.Name != "v6e" && !thorough.Full() {
+		if top.Name != "v6e" && !thoroughtest.Full() {
 			continue
 		}
 		if err := b.aim(top.Name); err != nil {

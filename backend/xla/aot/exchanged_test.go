@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/lower/stablehlo"
 	"matladder/problem"
 	"matladder/tile"
@@ -18,7 +18,7 @@ import (
 // to 9216 chips.
 func TestExchanged(t *testing.T) {
 	c := open(t, Options{})
-	all := thorough.Full()
+	all := thoroughtest.Full()
 	for _, pod := range []struct {
 		topology          string
 		devices, capacity int

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"matladder/backend"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
@@ -39,7 +39,7 @@ func TestFamilies(t *testing.T) {
 						t.Fatal(err)
 					}
 					for _, top := range Topologies() {
-						if top.Name != "v5e" && !thorough.Full() {
+						if top.Name != "v5e" && !thoroughtest.Full() {
 							continue
 						}
 						t.Run(fmt.Sprintf("%s/%s/%s/%s", words, p, k.Name(), top.Name), func(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"matladder/backend"
-	"matladder/internal/golden"
-	"matladder/internal/thorough"
+	"matladder/internal/goldentest"
+	"matladder/internal/thoroughtest"
 	"matladder/kernels"
 	"matladder/lower/triton"
 	"matladder/problem"
@@ -181,7 +181,7 @@ func (c matrixCell) row(outcomes []string) string {
 // -update writes the table.
 func TestGPUMatrix(t *testing.T) {
 	cells := matrix(t)
-	if thorough.Full() {
+	if thoroughtest.Full() {
 		wholeMatrix(t, cells)
 		return
 	}
@@ -282,7 +282,7 @@ func wholeMatrix(t *testing.T, cells []matrixCell) {
 		})
 	}
 	wg.Wait()
-	golden.Assert(t, matrixFile, matrixPage(cells, outcomes, backends[matrixGPUs[0]].compiler.version))
+	goldentest.Assert(t, matrixFile, matrixPage(cells, outcomes, backends[matrixGPUs[0]].compiler.version))
 }
 
 // matrixPage is docs/gpu_matrix.md.

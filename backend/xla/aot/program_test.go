@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"matladder/backend"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/kernels"
 	"matladder/lower/mosaic"
 	"matladder/problem"
@@ -41,7 +41,7 @@ func TestProgram_Own(t *testing.T) {
 			for _, top := range Topologies() {
 				v4, plain := kernel.Number() == 4 && name == "bfloat16", top.Name == "v5e" && (name == "bfloat16" || kernel.Number() == 5 && name == "scaled" || kernel.Number() == 3 && name == "ragged")
 				native := top.Name == "v7x" && name == "float8" && kernel.Number() == 5
-				if !thorough.Full() && !v4 && !plain && !native {
+				if !thoroughtest.Full() && !v4 && !plain && !native {
 					continue
 				}
 				t.Run(kernel.Name()+"/"+name+"/"+top.Name, func(t *testing.T) {

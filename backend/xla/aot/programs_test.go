@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"matladder/backend"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/tile/tiletest"
 )
 
@@ -20,7 +20,7 @@ func TestPrograms(t *testing.T) {
 	}
 	for n, test := range cases {
 		for _, top := range Topologies() {
-			if top.Name != "v5e" && !thorough.Full() {
+			if top.Name != "v5e" && !thoroughtest.Full() {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s.%d/%s", test.Name, n, top.Name), func(t *testing.T) {

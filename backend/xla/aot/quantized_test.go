@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"matladder/backend"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/problem/problemtest"
 	"matladder/tile"
 )
@@ -19,7 +19,7 @@ func TestQuantized(t *testing.T) {
 	problems := problemtest.Quantized(1, 300, 1200, 500, 128)
 	problems = append(problems, problemtest.Quantized(3, 128, 512, 256, 128)...)
 	for n, p := range problems {
-		if n >= len(problems)/2 && n%3 != 0 && !thorough.Full() {
+		if n >= len(problems)/2 && n%3 != 0 && !thoroughtest.Full() {
 			continue
 		}
 		for _, variant := range problemtest.Kernel(p).Variants(p) {
@@ -31,7 +31,7 @@ func TestQuantized(t *testing.T) {
 			wide := variant == "decoded" || a == tile.Float4E2M1FN || p.B == tile.Float4E2M1FN // or widened
 			narrow := a.Bits() <= 8 && !wide
 			for _, top := range Topologies() {
-				if all := thorough.Full(); !all && top.Name != "v5e" && (top.Name != "v4" || narrow) {
+				if all := thoroughtest.Full(); !all && top.Name != "v5e" && (top.Name != "v4" || narrow) {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s %s/%s", problemtest.Label(p), variant, top.Name), func(t *testing.T) {

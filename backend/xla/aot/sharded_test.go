@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"matladder/backend"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/kernels"
 	"matladder/kernels/sharded"
 	toexperts "matladder/kernels/sharded/v6_experts"
 	"matladder/machine"
 	"matladder/model"
+	"matladder/model/modeltest"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -33,7 +34,7 @@ func TestSharded(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, top := range Topologies() {
-				if d == tile.BFloat16 && top.Name != "v5e" && !thorough.Full() {
+				if d == tile.BFloat16 && top.Name != "v5e" && !thoroughtest.Full() {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s/%s/%s", k.Name, d, top.Name), func(t *testing.T) {
@@ -69,7 +70,7 @@ func TestSharded_Experts(t *testing.T) {
 
 // turns are the steps of a product of n×n×n in bfloat16 that one core makes: blocks of a and
 // b come in each, one of o leaves behind the last of each sum.
-func turns(d machine.Device, n int, s tile.Blocks, cycles float64) []model.Turn {
+func turns(d machine.Device, n int, s tile.Blocks, cycles float64) []modeltest.Turn {
 	memory := d.BandwidthBytesPerSecond.Value
 	if d.AttainedBytesPerSecond.Known() {
 		memory = d.AttainedBytesPerSecond.Value
@@ -77,9 +78,9 @@ func turns(d machine.Device, n int, s tile.Blocks, cycles float64) []model.Turn 
 	cores := max(1, d.Cores)
 	memory /= float64(cores)
 	deep := n / s.K
-	list := make([]model.Turn, (n/s.M)*(n/s.N)*deep/cores)
+	list := make([]modeltest.Turn, (n/s.M)*(n/s.N)*deep/cores)
 	for i := range list {
-		list[i] = model.Turn{In: 2 * float64(s.M*s.K+s.K*s.N) / memory, Compute: cycles / d.ClockHertz.Value}
+		list[i] = modeltest.Turn{In: 2 * float64(s.M*s.K+s.K*s.N) / memory, Compute: cycles / d.ClockHertz.Value}
 		if i%deep == deep-1 {
 			list[i].Out = 2 * float64(s.M*s.N) / memory
 		}
@@ -140,7 +141,7 @@ func TestSharded_Cycles(t *testing.T) {
 			}
 			two, three := turns(d, n, s, pipeline), turns(d, n, s, own)
 			t.Logf("%s: a step brings blocks for %.0f ns and computes for %.0f ns; %.1f µs with own copies, %.1f µs with two buffers of its own, %.1f µs with the pipeline", top.Name,
-				1e9*three[0].In, 1e9*three[0].Compute, 1e6*model.Buffered(three, 3), 1e6*model.Buffered(three, 2), 1e6*model.Buffered(two, 2))
+				1e9*three[0].In, 1e9*three[0].Compute, 1e6*modeltest.Buffered(three, 3), 1e6*modeltest.Buffered(three, 2), 1e6*modeltest.Buffered(two, 2))
 		})
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"matladder/backend"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/lower/stablehlo"
 	"matladder/machine/mesh"
 	"matladder/problem"
@@ -20,7 +20,7 @@ import (
 // them; MATLADDER_TESTS=full adds 4096 and 9216, and every way on each.
 func TestSpread(t *testing.T) {
 	c := open(t, Options{})
-	all := thorough.Full()
+	all := thoroughtest.Full()
 	for _, pod := range []struct {
 		topology, mesh string
 		large          bool

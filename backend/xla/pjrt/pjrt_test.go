@@ -15,7 +15,7 @@ import (
 	"matladder/backend/backendtest"
 	"matladder/backend/seeded"
 	"matladder/check"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/machine"
 	"matladder/problem"
 	"matladder/tile"
@@ -25,7 +25,7 @@ import (
 // with package interp.
 func TestConformance(t *testing.T) {
 	backendtest.Run(t, func() Backend { return openCPU(t, Options{}) }, backendtest.Options{
-		Seeded: true, OneIn: 11, FamiliesOneIn: thorough.OneIn(1, 7, 7),
+		Seeded: true, OneIn: 11, FamiliesOneIn: thoroughtest.OneIn(1, 7, 7),
 		// PJRT has packed int4 buffers, which go-xla does not make.
 		MayRefuseQuantized: func(p problem.Matmul) bool { return p.A.Bits() == 4 || p.B.Bits() == 4 },
 	})

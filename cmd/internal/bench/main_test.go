@@ -19,8 +19,8 @@ import (
 	"matladder/harness"
 	"matladder/internal/cli"
 	"matladder/internal/files/filestest"
-	"matladder/internal/golden"
-	"matladder/internal/thorough"
+	"matladder/internal/goldentest"
+	"matladder/internal/thoroughtest"
 	"matladder/kernels/doublingtest"
 	"matladder/plugins"
 	"matladder/results"
@@ -165,7 +165,7 @@ func TestMistakes(t *testing.T) {
 			t.Errorf("bench %s: exit %d, stdout %q, stderr %q; want one line", line, code, stdout.String(), stderr.String())
 		}
 	}
-	golden.Assert(t, filepath.Join(sourceDir, "testdata/mistakes.golden"), []byte(got.String()))
+	goldentest.Assert(t, filepath.Join(sourceDir, "testdata/mistakes.golden"), []byte(got.String()))
 	if text, _ := os.ReadFile("taken.csv"); string(text) != "mine\n" {
 		t.Errorf("a file that was there is now %q", text)
 	}
@@ -215,7 +215,7 @@ func TestFaults(t *testing.T) {
 	for i, fault := range []string{"zeros", "sign", "tile", "gain", "nan"} {
 		var stdout, stderr bytes.Buffer
 		out, rungs := fault+".csv", []string{"1", "5"}
-		if !thorough.All() {
+		if !thoroughtest.All() {
 			rungs = rungs[i%2:][:1]
 		}
 		code := Run(context.Background(), strings.Fields("--kernel "+strings.Join(rungs, ",")+" --sizes 40x70x30 --threads 1 --time-budget 1ns --fault "+fault+" --out "+out), &stdout, &stderr)

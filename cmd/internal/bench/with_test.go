@@ -16,7 +16,7 @@ import (
 
 	"matladder/backend/foreign/library"
 	"matladder/backend/foreign/process"
-	"matladder/internal/ccompiler"
+	"matladder/internal/ccompilertest"
 	"matladder/internal/cli"
 	"matladder/results"
 )
@@ -29,7 +29,7 @@ func TestWith(t *testing.T) {
 	}
 	folder := t.TempDir()
 	shared, out, sweep := filepath.Join(folder, "own.so"), filepath.Join(folder, "rows.csv"), filepath.Join(folder, "own.yaml")
-	ccompiler.Shared(t, shared, "../../../backend/foreign/library/testdata/own.c")
+	ccompilertest.Shared(t, shared, "../../../backend/foreign/library/testdata/own.c")
 	if err := os.WriteFile(sweep, []byte("kernels: [4]\nsizes: [40x56x24]\ndtypes: [float32, int8]\nblocks: 40x56x24\nrounds: {min: 2, max: 2}\ntimeout: 2s\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"matladder/internal/cli"
 	"matladder/internal/cli/clitest"
-	"matladder/internal/golden"
+	"matladder/internal/goldentest"
 	"matladder/results"
 )
 
@@ -84,7 +84,7 @@ func TestRun_Table(t *testing.T) {
 	_, md, _ := compare("--dtype=float32", "--kernel=4", "--best", "--format=md", "old.csv", "new.csv")
 	_, csv, _ := compare("--dtype=int8", "--kernel=3,xla", "--format=csv", "old.csv", "new.csv")
 	_, several, _ := compare("--dtype=float32", "--kernel=2,3", "old.csv", "old2.csv", "--", "new.csv", "new2.csv")
-	golden.Assert(t, filepath.Join(source, "testdata", "table.golden"), []byte(stdout+"\n"+md+"\n"+csv+"\n"+several))
+	goldentest.Assert(t, filepath.Join(source, "testdata", "table.golden"), []byte(stdout+"\n"+md+"\n"+csv+"\n"+several))
 }
 
 // source is the folder of this file; tests change to others.

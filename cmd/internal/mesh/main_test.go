@@ -12,7 +12,7 @@ import (
 
 	"matladder/internal/cli"
 	"matladder/internal/cli/clitest"
-	"matladder/internal/golden"
+	"matladder/internal/goldentest"
 )
 
 func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
@@ -62,7 +62,7 @@ func TestPage(t *testing.T) {
 	if runs < 4 {
 		t.Errorf("%d commands on the page", runs)
 	}
-	golden.Assert(t, page, []byte(all.String()))
+	goldentest.Assert(t, page, []byte(all.String()))
 }
 
 // TestMistakes: one line each.

@@ -16,7 +16,7 @@ import (
 
 	"matladder/internal/cli"
 	"matladder/internal/cli/clitest"
-	"matladder/internal/golden"
+	"matladder/internal/goldentest"
 	"matladder/plugins"
 	"matladder/plugins/plugintest"
 	"matladder/plugins/probe"
@@ -159,7 +159,7 @@ func TestMistakes(t *testing.T) {
 		said := strings.ReplaceAll(stdout+stderr, os.Getenv(plugins.IndexVariable), "INDEX")
 		got.WriteString("$ plugin " + line + "\n" + said + "exit " + string(rune('0'+code)) + "\n\n")
 	}
-	golden.Assert(t, "testdata/mistakes.txt", []byte(got.String()))
+	goldentest.Assert(t, "testdata/mistakes.txt", []byte(got.String()))
 }
 
 // TestHelp: help that was asked for is what the command puts out.

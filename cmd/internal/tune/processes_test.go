@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"matladder/harness/tuned"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 )
 
 // childVariable makes a child of this test's executable, and is its first problem.
@@ -39,7 +39,7 @@ func keepRows(path string, from int) {
 // kept is in the table, which is whole at any time.
 func TestKeep_Killed(t *testing.T) {
 	const atOnce, each = 3, 1000
-	children := 15 / thorough.OneIn(1, 3, 3)
+	children := 15 / thoroughtest.OneIn(1, 3, 3)
 	path := filepath.Join(t.TempDir(), "t.yaml")
 	type child struct {
 		*exec.Cmd

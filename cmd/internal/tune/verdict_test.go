@@ -6,7 +6,7 @@ import (
 
 	"matladder/harness/tune"
 	"matladder/harness/tuned"
-	"matladder/internal/golden"
+	"matladder/internal/goldentest"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
@@ -37,5 +37,5 @@ func TestShow(t *testing.T) {
 	showRow(&text, r)
 	job := tune.Job{Kernel: kernels.All[3], Problem: problem.New(512, 512, 512, tile.Float32)}
 	text.WriteString(verdict(job, r, problem.Machine{}) + "\n")
-	golden.Assert(t, "testdata/show.golden", text.Bytes())
+	goldentest.Assert(t, "testdata/show.golden", text.Bytes())
 }

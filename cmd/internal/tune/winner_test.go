@@ -16,7 +16,7 @@ import (
 	"matladder/harness"
 	"matladder/harness/tuned"
 	"matladder/internal/cli"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/lower/mosaic"
 	"matladder/machine"
 	"matladder/model"
@@ -63,7 +63,7 @@ func (s *stepCounter) Predict(_ context.Context, programs []*tile.Program, param
 // TestWinner: what wins a tune is what a sweep then runs, with as much fast memory; what
 // won under a vmem_limit is taken only where it fits without.
 func TestWinner(t *testing.T) {
-	f, run := problem.MatmulFamily, thorough.Choose(1, 5, 11)
+	f, run := problem.MatmulFamily, thoroughtest.Choose(1, 5, 11)
 	for _, key := range []string{"v5e", "v5p", "v6e", "v7x"} {
 		device, err := machine.Find("tpu_" + key)
 		if err != nil {

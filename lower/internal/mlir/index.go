@@ -13,39 +13,46 @@ func (w *Writer) Index(x tile.IndexExpr) Value {
 		return w.Int(int(x))
 	case *tile.Axis:
 		return w.Scope.ID(x)
-	case tile.Sum:
-		return w.Sum(w.Index(x.X), w.Index(x.Y))
-	case tile.Product:
-		return w.Times(w.Index(x.X), x.By)
-	case tile.Quotient:
-		v := w.Index(x.X)
-		if n, known := v.Int(); known {
-			return w.folded(tile.FloorDiv(tile.Const(n), x.By))
+	case tile.Joined:
+		switch a, b := w.Index(x.X), w.Index(x.Y); x.Op {
+		case tile.Minimum:
+			return w.extreme("arith.minsi", a, b, tile.AtMost)
+		case tile.Maximum:
+			return w.extreme("arith.maxsi", a, b, tile.AtLeast)
+		default:
+			return w.Sum(a, b)
 		}
-		by := w.Int(x.By)
-		if !tile.NeverNegative(x.X) { // a multiple of by, where truncating is rounding down
-			v = w.Scalar("arith.subi", v, w.modulo(v, by))
-		}
-		return w.Scalar("arith.divsi", v, by)
-	case tile.Remainder:
-		v := w.Index(x.X)
-		if n, known := v.Int(); known {
-			return w.folded(tile.Mod(tile.Const(n), x.By))
-		}
-		by := w.Int(x.By)
-		if tile.NeverNegative(x.X) {
-			return w.Scalar("arith.remsi", v, by)
-		}
-		return w.modulo(v, by)
-	case tile.Minimum:
-		return w.extreme("arith.minsi", x.X, x.Y, tile.AtMost)
-	case tile.Maximum:
-		return w.extreme("arith.maxsi", x.X, x.Y, tile.AtLeast)
+	case tile.Scaled:
+		return w.scaled(x)
 	case tile.Lookup:
 		return w.Scope.Element(x.Table, w.Index(x.At))
 	}
 	w.Refuse("index", "", fmt.Sprintf("no such expression: %T", x))
 	return w.Int(0)
+}
+
+// scaled writes a product, or a quotient or remainder rounded down.
+func (w *Writer) scaled(x tile.Scaled) Value {
+	v := w.Index(x.X)
+	n, known := v.Int()
+	switch {
+	case x.Op == tile.Product:
+		return w.Times(v, x.By)
+	case known && x.Op == tile.Quotient:
+		return w.folded(tile.FloorDiv(tile.Const(n), x.By))
+	case known:
+		return w.folded(tile.Mod(tile.Const(n), x.By))
+	}
+	by, positive := w.Int(x.By), tile.NeverNegative(x.X) // where truncating is rounding down
+	switch {
+	case x.Op == tile.Remainder && positive:
+		return w.Scalar("arith.remsi", v, by)
+	case x.Op == tile.Remainder:
+		return w.modulo(v, by)
+	case !positive: // a multiple of by, where it is too
+		v = w.Scalar("arith.subi", v, w.modulo(v, by))
+	}
+	return w.Scalar("arith.divsi", v, by)
 }
 
 func (w *Writer) folded(x tile.IndexExpr) Value { return w.Int(int(x.(tile.Const))) }
@@ -54,8 +61,7 @@ func (w *Writer) folded(x tile.IndexExpr) Value { return w.Int(int(x.(tile.Const
 func (w *Writer) Scalar(op string, x, y Value) Value { return w.Pure(scalar, op, "", x, y) }
 
 // extreme is the smaller or the larger of two; folded is that of constants.
-func (w *Writer) extreme(op string, x, y tile.IndexExpr, folded func(x, y tile.IndexExpr) tile.IndexExpr) Value {
-	a, b := w.Index(x), w.Index(y)
+func (w *Writer) extreme(op string, a, b Value, folded func(x, y tile.IndexExpr) tile.IndexExpr) Value {
 	m, one := a.Int()
 	n, other := b.Int()
 	if one && other {

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 )
 
 // TestBlock compares every path with sums in float64 of the unpacked elements:
@@ -24,7 +24,7 @@ func testBlock[S Source, C Sum](t *testing.T, p *MicroKernels[S, C]) {
 	if p.direct.pieces.rows > 0 {
 		small.direct.pieces = pieceCuts{rows: 4, close: 3, steps: 9, width: p.NR + 5}
 	}
-	run := thorough.Choose(1, 5, 61)
+	run := thoroughtest.Choose(1, 5, 61)
 	for m := 1; m <= 2*p.MR+1; m++ {
 		if !run() {
 			continue

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 )
 
 // A columnTwins is a column in assembly beside that of the tile's twin.
@@ -46,7 +46,7 @@ func intColumns(t testing.TB) []columnTwins[int32] {
 func TestColumn(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 32))
 	floats, ints := floatColumns(t), intColumns(t)
-	run := thorough.Choose(1, 5, 11)
+	run := thoroughtest.Choose(1, 5, 11)
 	for _, steps := range []int{1, 3, 4, 7, 63, 64, 65, 319, 320, 321, 383, 384, 385, 513} {
 		for _, panels := range []int{1, 2, 3, 4, 5, 9, 11} {
 			if !run() {

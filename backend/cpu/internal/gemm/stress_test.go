@@ -13,10 +13,10 @@ import (
 	"time"
 	"unsafe"
 
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 )
 
-var stress = flag.Duration("stress", time.Second/time.Duration(thorough.OneIn(1, 5, 5)), "how long TestStress runs")
+var stress = flag.Duration("stress", time.Second/time.Duration(thoroughtest.OneIn(1, 5, 5)), "how long TestStress runs")
 
 // TestStress multiplies on the best instruction set of this machine from many
 // more goroutines than processors, while the runtime collects garbage all the

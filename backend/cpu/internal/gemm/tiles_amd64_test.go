@@ -10,7 +10,7 @@ import (
 
 	"matladder/backend/cpu/internal/amx"
 	"matladder/backend/cpu/internal/memory"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 )
 
 // A tilesTwins is a kernel on tiles beside its twin in Go.
@@ -92,7 +92,7 @@ func TestTiles_Streams(t *testing.T) {
 	for panels := 1; panels < 6; panels++ {
 		for _, steps := range []int{1, 2, 7, 15, 16, 17, 40} {
 			for _, own := range []bool{false, true} {
-				if r.IntN(thorough.OneIn(1, 1, 8)) > 0 {
+				if r.IntN(thoroughtest.OneIn(1, 1, 8)) > 0 {
 					continue
 				}
 				scaled := []streaming{streamSums, streamCopied, streamScaledPast, streamScaled, streamScaledNarrowPast, streamScaledNarrow}

@@ -55,7 +55,7 @@ func matrices(p *plan.Plan) error {
 		}
 		s.BlocksAlong = r.Blocks()
 		for _, x := range r.Index { // blocks that overlap are for a table to place, which knows what each stores
-			if r.Kind == tile.Out && !r.Overlap() && looksUpAcross(p, x) {
+			if r.Kind == tile.Out && !r.Overlap() && looksUpAcross(x) {
 				return p.Unsupported(r.Pos, "output %s is placed by a scalar table along a parallel axis", r.Name)
 			}
 		}
@@ -78,7 +78,7 @@ func scratchStride(cols int) int {
 // looksUpAcross reports whether a table may send programs of several workers to one
 // block. Programs along arbitrary axes are of one worker, which a table may send back
 // and forth.
-func looksUpAcross(p *plan.Plan, x tile.IndexExpr) bool {
+func looksUpAcross(x tile.IndexExpr) bool {
 	found := false
 	tile.WalkIndex(x, func(x tile.IndexExpr) {
 		if l, ok := x.(tile.Lookup); ok {

@@ -60,7 +60,7 @@ func placement(p *plan.Plan) error {
 	p.Spare = max(cache, own)
 	for _, o := range p.Operands {
 		r := &p.Refs[o.Ref]
-		o.Follows = o.Why == plan.WhyAlone || followEachOther(p, r) || o.Keep == plan.KeepOwn && o.Slots < window(p, r)
+		o.Follows = o.Why == plan.WhyAlone || followEachOther(r) || o.Keep == plan.KeepOwn && o.Slots < window(p, r)
 		if last := len(r.BlocksAlong) - 1; o.Keep == plan.KeepAll && o.Columns && r.RowDim == last-1 && r.ColDim == last {
 			o.Down = [2]int{r.BlocksAlong[last-1], r.BlocksAlong[last]}
 		}
@@ -182,7 +182,7 @@ func extent(p *plan.Plan, r *plan.Matrix, s tile.Semantics) int {
 
 // followEachOther reports whether arbitrary axes move r's block along one dimension of the
 // array. All later dimensions hold a single block.
-func followEachOther(p *plan.Plan, r *plan.Matrix) bool {
+func followEachOther(r *plan.Matrix) bool {
 	moves := false
 	for d, x := range r.Index {
 		if moves && r.BlocksAlong[d] > 1 {

@@ -59,8 +59,10 @@ func inBlocks(x tile.IndexExpr, size int) (tile.IndexExpr, bool) {
 	switch x := x.(type) {
 	case tile.Const:
 		return tile.Const(int(x) / size), int(x)%size == 0
-	case tile.Product:
-		return tile.Times(x.X, x.By/size), x.By%size == 0
+	case tile.Scaled:
+		if x.Op == tile.Product {
+			return tile.Times(x.X, x.By/size), x.By%size == 0
+		}
 	}
 	return nil, size == 1
 }

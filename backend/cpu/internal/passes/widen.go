@@ -122,10 +122,7 @@ func twice(first func(dst []uint16, src []byte, off, ahead int), second func(dst
 // and its rows are long enough to be read at the rate of memory.
 const wideBytes = 256 << 10
 
-var wideBuffers = sync.Pool{New: func() any {
-	b := make([]uint64, wideBytes/8)
-	return &b
-}}
+var wideBuffers = sync.Pool{New: func() any { return new(make([]uint64, wideBytes/8)) }}
 
 // packWidened widens some panels at a time, and packs them.
 func packWidened(p plan.Packing, w *plan.Widening, pack plan.PackFunc) plan.PackFunc {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 	"matladder/machine"
 )
 
@@ -23,7 +23,7 @@ func TestHost(t *testing.T) {
 }
 
 func TestPeakFLOPs(t *testing.T) {
-	ctx, run := context.Background(), thorough.Choose(1, 3, 5)
+	ctx, run := context.Background(), thoroughtest.Choose(1, 3, 5)
 	for _, isa := range []string{"generic", "avx2", "avx512", "amx"} {
 		for _, dtype := range []string{"float32", "bfloat16", "int8"} {
 			if loops(isa, dtype) == nil {
@@ -50,7 +50,7 @@ func TestPeakFLOPs(t *testing.T) {
 }
 
 func TestBandwidth(t *testing.T) {
-	run := thorough.Choose(1, 2, 2) // one thread alone is a part of two
+	run := thoroughtest.Choose(1, 2, 2) // one thread alone is a part of two
 	for _, threads := range []int{1, 2} {
 		if !run() {
 			continue

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"matladder/backend/cpu/internal/gemm"
-	"matladder/internal/thorough"
+	"matladder/internal/thoroughtest"
 )
 
 // TestRate: every path tells figures of itself, however large the L2 of its machine is and
@@ -14,7 +14,7 @@ func TestRate(t *testing.T) {
 	for _, isa := range gemm.Supported() {
 		k := gemm.For(isa)
 		for threads, l2 := range map[int]int{1: 64 << 10, 2: 512 << 10, 3: 2 << 20} {
-			if threads == 2 && !thorough.All() {
+			if threads == 2 && !thoroughtest.All() {
 				continue
 			}
 			for name, r := range map[string]Rate{"float32": rateBeyond(t.Context(), k.Float32, threads, l2), "bfloat16": rateBeyond(t.Context(), k.BFloat16, threads, l2), "int8": rateBeyond(t.Context(), k.Int8, threads, l2)} {

@@ -1,11 +1,11 @@
-// Package golden compares what a test produced with a file beside the test.
+// Package goldentest compares what a test produced with a file beside the test.
 //
 // One flag serves every test of the repository: `go test ./somepkg -update`
 // writes the files anew. Review the diff before committing it.
 //
 // On a mismatch Assert shows a diff and leaves what it got in path + ".got". It never writes the
 // golden file without the flag, so a missing file is a failure and not a new truth.
-package golden
+package goldentest
 
 import (
 	"bytes"

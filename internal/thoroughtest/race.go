@@ -1,6 +1,6 @@
-//go:build !race
+//go:build race
 
-package thorough
+package thoroughtest
 
 // Raced says that the race detector watches this process.
-const Raced = false
+const Raced = true

@@ -1,5 +1,5 @@
-// Package ccompiler builds shared libraries for tests.
-package ccompiler
+// Package ccompilertest builds shared libraries for tests.
+package ccompilertest
 
 import (
 	"cmp"

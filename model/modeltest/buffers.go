@@ -1,4 +1,5 @@
-package model
+// Package modeltest simulates what the step model averages.
+package modeltest
 
 // A Turn is the times of one grid step, in seconds: to bring its blocks in, to compute on
 // them, and to write blocks back afterwards.
