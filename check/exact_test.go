@@ -15,7 +15,7 @@ import (
 // exactProblems are those of which there are probes: plain, then quantized.
 func exactProblems(batch, m, k, n int) []problem.Matmul {
 	var all []problem.Matmul
-	for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8} {
+	for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16, tile.Float16, tile.Int8} {
 		p := problem.New(m, k, n, d)
 		p.Batch = batch
 		all = append(all, p)

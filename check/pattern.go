@@ -314,11 +314,14 @@ func (x *pattern) row(i int) row {
 	case singleRow:
 		r.terms = []term{{int(mix(h) % uint64(k)), sign(0) * odd(x.bitsA, 8)}}
 	case roundedRow:
-		low, up := x.bitsA, 0x1p14
-		if x.tight {
+		low, up, down := x.bitsA, 0x1p14, 1.
+		switch {
+		case x.tight:
 			low, up = 4, 16
+		case x.a == tile.Float16: // which ends at 65504
+			up, down = 0x1p8, 0x1p-6
 		}
-		r.terms = []term{{third(0), sign(0) * odd(x.bitsA, 8) * up}, {third(2), sign(1) * odd(low, 32)}}
+		r.terms = []term{{third(0), sign(0) * odd(x.bitsA, 8) * up}, {third(2), sign(1) * odd(low, 32) * down}}
 		if h>>2&1 == 1 {
 			r.terms[0].a, r.terms[1].a = r.terms[1].a, r.terms[0].a
 		}

@@ -52,6 +52,8 @@ var forms = []form{
 	{"f32", "", tile.Float32, tile.Float32, tile.Float32, false},
 	{"bf16_f32", "", tile.BFloat16, tile.BFloat16, tile.Float32, false},
 	{"bf16_bf16", "", tile.BFloat16, tile.BFloat16, tile.BFloat16, false},
+	{"f16_f32", "", tile.Float16, tile.Float16, tile.Float32, false},
+	{"f16_f16", "", tile.Float16, tile.Float16, tile.Float16, false},
 	{"s8_s32", "", tile.Int8, tile.Int8, tile.Int32, false},
 	{"u8_s32", Unsigned, tile.Int8, tile.Int8, tile.Int32, false},
 	{"u8_s32", "", tile.Uint8, tile.Int8, tile.Int32, false},

@@ -276,6 +276,10 @@ func testLibrary(t *testing.T, b *Backend) {
 	mixed := problem.New(65, 132, 97, tile.BFloat16)
 	mixed.Out = tile.Float32
 	list := []problem.Matmul{problem.New(65, 132, 97, tile.Float32), mixed, problem.New(65, 132, 97, tile.BFloat16), problem.New(65, 132, 97, tile.Int8)}
+	half := problem.New(65, 132, 97, tile.Float16)
+	list = append(list, half)
+	half.Out = tile.Float32
+	list = append(list, half)
 	for _, p := range append(list, scaledProducts(65, 132, 97)...) {
 		inputs := backend.InputSpec{Problem: p, Seed: 3, Dist: check.Uniform}
 		if p.A.IsInteger() {

@@ -20,7 +20,7 @@ typedef void s8u8s32(int order, int ta, int tb, int offset, int m, int n, int k,
 	int8_t ao, const void *b, int ldb, int8_t bo, float beta, int32_t *c, int ldc, const int32_t *co);
 
 static sgemm *f32;
-static sbgemm *bf16;
+static sbgemm *bf16, *f16; /* MKL's cblas_hgemm, which sums in float16, is another product */
 static s8u8s32 *u8;
 
 /* What MKL packs b with ahead of products. */
@@ -68,6 +68,9 @@ static const char *launch(struct product *p) {
 		return NULL;
 	case BF16_F32:
 		bf16(ROW_MAJOR, NO_TRANS, NO_TRANS, m, n, k, 1, p->a, k, p->b, n, 0, p->o, n);
+		return NULL;
+	case F16_F32:
+		f16(ROW_MAJOR, NO_TRANS, NO_TRANS, m, n, k, 1, p->a, k, p->b, n, 0, p->o, n);
 		return NULL;
 	case U8_S32:
 		u8(ROW_MAJOR, NO_TRANS, NO_TRANS, FIXED_OFFSET, m, n, k, 1, p->a, k, 0, p->b, n, 0, 0, p->o, n, &zero);
@@ -118,12 +121,14 @@ const char *open_cblas(void *handle, struct library *out) {
 	bf16 = (sbgemm *)symbol(handle, "cblas_gemm_bf16bf16f32", "cblas_sbgemm");
 	if (!bf16)
 		bf16 = (sbgemm *)dlsym(handle, "scipy_cblas_sbgemm");
+	f16 = (sbgemm *)dlsym(handle, "cblas_gemm_f16f16f32");
 	u8 = (s8u8s32 *)dlsym(handle, "cblas_gemm_s8u8s32");
 	if (!f32)
 		return "the library has no cblas_sgemm";
 	out->version = version(handle);
 	out->has[F32] = 1;
 	out->has[BF16_F32] = bf16 != NULL;
+	out->has[F16_F32] = f16 != NULL;
 	out->has[U8_S32] = u8 != NULL;
 	*(void **)&f32_size = dlsym(handle, "cblas_sgemm_pack_get_size");
 	*(void **)&f32_pack = dlsym(handle, "cblas_sgemm_pack");

@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { CPU = 1, DEFAULT_STREAM = 1, QUERY_IMPLEMENTATION = 8, BINARY_MUL = 0x1fff1 };
-enum { DT_BF16 = 2, DT_F32 = 3, DT_S32 = 4, DT_S8 = 5, DT_U8 = 6 };
+enum { DT_F16 = 1, DT_BF16 = 2, DT_F32 = 3, DT_S32 = 4, DT_S8 = 5, DT_U8 = 6 };
 enum { QUERY_WEIGHTS = 131, LAYOUT_ANY = 1, ARG_FROM = 1, ARG_TO = 17 };
 enum { ARG_SRC = 1, ARG_SRC_1 = 2, ARG_DST = 17, ARG_WEIGHTS = 33 };
 enum { ARG_SCALES = 4096, ARG_ZERO_POINTS = 8192, ARG_POST_OP = 32768, ARG_POST_OP_2 = 16384 }; /* _2: of version 2 */
@@ -71,6 +71,7 @@ static void *engine;
 
 static const struct { int a, b, o; } dtypes[FORMS] = {
 	[F32] = {DT_F32, DT_F32, DT_F32},           [BF16_F32] = {DT_BF16, DT_BF16, DT_F32},
+	[F16_F32] = {DT_F16, DT_F16, DT_F32},       [F16_F16] = {DT_F16, DT_F16, DT_F16},
 	[BF16_BF16] = {DT_BF16, DT_BF16, DT_BF16},  [S8_S32] = {DT_S8, DT_S8, DT_S32},
 	[U8_S32] = {DT_U8, DT_S8, DT_S32},          [S8_F32] = {DT_S8, DT_S8, DT_F32},
 	[S8_BF16] = {DT_S8, DT_S8, DT_BF16},        [U8_F32] = {DT_U8, DT_S8, DT_F32},

@@ -11,6 +11,8 @@ enum form {
 	F32,       /* float32 x float32 -> float32 */
 	BF16_F32,  /* bfloat16 x bfloat16 -> float32 */
 	BF16_BF16, /* bfloat16 x bfloat16 -> bfloat16 */
+	F16_F32,   /* float16 x float16 -> float32 */
+	F16_F16,   /* float16 x float16 -> float16 */
 	S8_S32,    /* int8 x int8 -> int32 */
 	U8_S32,    /* uint8 x int8 -> int32 */
 	SCALED,
