@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/internal/known"
 	"matladder/tile"
 )
@@ -68,20 +69,12 @@ type Side struct {
 
 // Elements counts those of all operands.
 func Elements(p Problem) int64 {
-	n := int64(0)
-	for _, o := range p.Operands() {
-		n += tile.Elements(o.Shape)
-	}
-	return n
+	return each.Sum(p.Operands(), func(o Operand) int64 { return tile.Elements(o.Shape) })
 }
 
 // BytesOf are the bytes of all operands, each once.
 func BytesOf(p Problem) int64 {
-	n := int64(0)
-	for _, o := range p.Operands() {
-		n += o.Dtype.Bytes(tile.Elements(o.Shape))
-	}
-	return n
+	return each.Sum(p.Operands(), func(o Operand) int64 { return o.Dtype.Bytes(tile.Elements(o.Shape)) })
 }
 
 // Words is everything of p that is neither size nor dtype and not usual, for people;

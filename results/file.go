@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"matladder/internal/each"
 	"matladder/internal/files"
 )
 
@@ -30,10 +31,7 @@ type File struct {
 
 // Warnings returns what of the file is not in Rows, one line each.
 func (f *File) Warnings() []error {
-	var list []error
-	for _, e := range f.Bad {
-		list = append(list, e)
-	}
+	list := each.Of(f.Bad, func(e *SyntaxError) error { return e })
 	if f.More > 0 {
 		list = append(list, fmt.Errorf("%s: %d more bad rows", f.Name, f.More))
 	}

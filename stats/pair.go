@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/results"
 	"matladder/stats/twosample"
 )
@@ -133,8 +134,8 @@ func (p *side) measured() bool {
 func (p *side) builds() []string {
 	var list []string
 	for _, s := range p.all {
-		if s.MatladderVersion != "" && !slices.Contains(list, s.MatladderVersion) {
-			list = append(list, s.MatladderVersion)
+		if s.MatladderVersion != "" {
+			list = each.With(list, s.MatladderVersion)
 		}
 	}
 	return list

@@ -1,6 +1,9 @@
 package tile
 
-import "slices"
+import (
+	"matladder/internal/each"
+	"slices"
+)
 
 // Edge is the end of an array that may lie inside one dimension of an
 // expression: some of the coordinates From … To-1 there may be padding.
@@ -176,11 +179,7 @@ func (s edgeSets) without(t edgeSets) edgeSets {
 
 // size returns the number of edges in all dimensions.
 func (s edgeSets) size() int {
-	n := 0
-	for _, edges := range s {
-		n += len(edges)
-	}
-	return n
+	return each.Sum(s, func(edges []Edge) int { return len(edges) })
 }
 
 func unionEdges(a, b []Edge) []Edge {

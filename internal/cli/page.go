@@ -13,23 +13,16 @@ func Marks(name string) (begin, end string) {
 	return "<!-- " + name + ":begin -->", "<!-- " + name + ":end -->"
 }
 
-// A Page is a file that a flag names, in which a command writes between marks.
-type Page struct {
-	flag, path string
-	text       []byte
-}
-
-// ReadPage reads the page that a flag names.
-func ReadPage(flag, path string) (Page, error) {
-	text, err := files.Read(path)
-	return Page{flag, path, text}, Input(flag, err)
-}
-
-// With returns the page with content in place of what stands between the marks of a name.
-func (p Page) With(content []byte, name string) ([]byte, error) {
-	whole, err := between(p.text, content, name)
+// Fill returns the page that a flag names with content in place of what stands between the
+// marks of a name.
+func Fill(flag, path, name string, content []byte) ([]byte, error) {
+	page, err := files.Read(path)
 	if err != nil {
-		return nil, Input(p.flag, fmt.Errorf("%s: %w", p.path, err))
+		return nil, Input(flag, err)
+	}
+	whole, err := between(page, content, name)
+	if err != nil {
+		return nil, Input(flag, fmt.Errorf("%s: %w", path, err))
 	}
 	return whole, nil
 }

@@ -127,10 +127,7 @@ func (k *Kernel) call(c mlir.Calls) {
 	for _, r := range k.operands {
 		operands = append(operands, c.Reshape(c.Arrays[r.Name], kernelShape(r)))
 	}
-	var out []shaped
-	for _, r := range k.results {
-		out = append(out, mlir.Array(r.Dtype, kernelShape(r)...))
-	}
+	out := each.Of(k.results, func(r *tile.Ref) shaped { return mlir.Array(r.Dtype, kernelShape(r)...) })
 	attrs := fmt.Sprintf("backend_config = \"%s\", kernel_name = %q", mlir.Escaped(k.config()), k.Name)
 	made := c.Kernel("tpu_custom_call", attrs, operands, append(order, layouts(k.operands)...), out, layouts(k.results), k.Name)
 	for i, r := range k.results {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"matladder/backend/xla/aot/schedule"
+	"matladder/internal/each"
 	"matladder/lower/mosaic"
 	"matladder/tile"
 )
@@ -247,10 +248,7 @@ func (k kernel) shared(s *schedule.Schedule) []float64 {
 		}
 		left = slices.Delete(left, at, at+1)
 	}
-	var shares []float64
-	for _, c := range left {
-		shares = append(shares, c.share)
-	}
+	shares := each.Of(left, func(c condition) float64 { return c.share })
 	if k.partial && len(shares) == regions-1 {
 		shares = append(shares, 1)
 	}

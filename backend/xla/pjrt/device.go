@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"matladder/machine"
@@ -35,12 +36,10 @@ func Present(kind string) bool {
 	if kind == machine.CPU {
 		return true
 	}
-	for _, pattern := range deviceFiles[kind] {
-		if files, _ := filepath.Glob(pattern); len(files) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(deviceFiles[kind], func(pattern string) bool {
+		files, _ := filepath.Glob(pattern)
+		return len(files) > 0
+	})
 }
 
 // tpuVersion is how libtpu's platform version names the chip: "TFRT TPU v5 lite".

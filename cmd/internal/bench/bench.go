@@ -222,16 +222,7 @@ func (f *flags) conclude(stdout, stderr io.Writer, out string, o harness.Outcome
 		}
 		fmt.Fprintf(stdout, "%s: %s\n", cmp.Or(o.Saved, out), cli.Plural(len(o.Rows), "row"))
 	}
-	sweepflag.Interrupted(stderr, err, cli.Command("bench", "--resume", "--out", cmp.Or(o.Saved, out)), len(o.Rows))
-	if err != nil {
-		return err
-	}
-	for _, r := range o.Rows {
-		if harness.Bad(r.Status) {
-			return cli.ErrTold // some of the points
-		}
-	}
-	return nil
+	return sweepflag.Ended(stderr, err, cli.Command("bench", "--resume", "--out", cmp.Or(o.Saved, out)), o.Rows)
 }
 
 // Run is the program: results go to stdout, progress and errors to stderr.

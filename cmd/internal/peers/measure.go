@@ -173,16 +173,7 @@ func conclude(stdout, stderr io.Writer, out, again string, rows []results.Record
 		}
 		fmt.Fprintf(stdout, "%s: %s\n", out, cli.Plural(len(rows), "row"))
 	}
-	sweepflag.Interrupted(stderr, err, again, len(rows))
-	if err != nil {
-		return err
-	}
-	for _, r := range rows {
-		if harness.Bad(r.Status) {
-			return cli.ErrTold // some of the points
-		}
-	}
-	return nil
+	return sweepflag.Ended(stderr, err, again, rows)
 }
 
 // Run is the program: results go to stdout, progress and errors to stderr.

@@ -53,11 +53,7 @@ func report(ctx context.Context, names []string, page, note string, stdout io.Wr
 		_, err := stdout.Write(text.Bytes())
 		return err
 	}
-	old, err := cli.ReadPage("page", page)
-	if err != nil {
-		return err
-	}
-	whole, err := old.With(text.Bytes(), peersMarks)
+	whole, err := cli.Fill("page", page, peersMarks, text.Bytes())
 	if err != nil {
 		return err
 	}

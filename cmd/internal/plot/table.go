@@ -58,10 +58,6 @@ const ladderMarks = "ladder"
 // rewriteReadme replaces what stands between the marks of the file by the
 // ladder, and leaves every other byte as it is.
 func (o *options) rewriteReadme(stdout io.Writer, rows []stats.Summary) error {
-	old, err := cli.ReadPage("readme", o.readme)
-	if err != nil {
-		return err
-	}
 	list, err := o.summaries(rows)
 	if err != nil {
 		return err
@@ -70,7 +66,7 @@ func (o *options) rewriteReadme(stdout io.Writer, rows []stats.Summary) error {
 	if err := stats.WriteTable(&table, "md", stats.Best(list), o.columns...); err != nil {
 		return err
 	}
-	text, err := old.With(table.Bytes(), ladderMarks)
+	text, err := cli.Fill("readme", o.readme, ladderMarks, table.Bytes())
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -172,14 +173,18 @@ func Out(err error, out string, resume bool) error {
 	return err
 }
 
-// Interrupted tells, if that is what ended a sweep, the command that goes on with the
-// rows in its file.
-func Interrupted(stderr io.Writer, err error, again string, rows int) {
+// Ended returns what a sweep with rows in its file comes to, where err ended it: points that went
+// wrong are cli.ErrTold. Of an interruption it tells the command that goes on.
+func Ended(stderr io.Writer, err error, again string, rows []results.Record) error {
+	bad := func(r results.Record) bool { return harness.Bad(r.Status) }
 	switch {
+	case err == nil && slices.ContainsFunc(rows, bad):
+		return cli.ErrTold
 	case !errors.Is(err, context.Canceled):
-	case rows == 0:
+	case len(rows) == 0:
 		fmt.Fprintln(stderr, "interrupted before the first round was over: nothing to keep")
 	default:
 		fmt.Fprintf(stderr, "interrupted; to go on: %s\n", again)
 	}
+	return err
 }

@@ -154,11 +154,7 @@ func (f *flags) putReport(text []byte, stdout io.Writer, write bool) error {
 		_, err := stdout.Write(text)
 		return err
 	}
-	old, err := cli.ReadPage("page", f.page)
-	if err != nil {
-		return err
-	}
-	whole, err := old.With(text, auditMarks)
+	whole, err := cli.Fill("page", f.page, auditMarks, text)
 	if err != nil {
 		return err
 	}

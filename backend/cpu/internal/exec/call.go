@@ -13,6 +13,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
+	"matladder/internal/each"
 	"matladder/tile"
 )
 
@@ -354,10 +355,7 @@ func (c *callable) end() error {
 		i, _ := c.turn.take(context.Background(), false)
 		places = append(places, i)
 	}
-	var errs []error
-	for _, i := range places {
-		errs = append(errs, c.slots[i].free())
-	}
+	errs := each.Of(places, func(i int) error { return c.slots[i].free() })
 	for _, i := range places {
 		c.turn.give(i)
 	}

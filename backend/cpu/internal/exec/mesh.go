@@ -8,6 +8,7 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/cpu/internal/plan"
+	"matladder/internal/each"
 	"matladder/tile"
 )
 
@@ -35,10 +36,7 @@ var errStuck = errors.New("all devices wait for each other")
 func newMesh(p *tile.Program) *mesh {
 	m := &mesh{waits: make([]waiting, p.Devices()), done: make([]bool, p.Devices())}
 	m.moved = sync.NewCond(&m.mu)
-	slots := 0
-	for _, s := range p.Semaphores {
-		slots += s.Slots
-	}
+	slots := each.Sum(p.Semaphores, func(s *tile.Semaphore) int { return s.Slots })
 	for range p.Devices() {
 		m.counts = append(m.counts, make([]int64, slots))
 	}

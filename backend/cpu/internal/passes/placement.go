@@ -195,12 +195,7 @@ func followEachOther(r *plan.Matrix) bool {
 
 // shared reports whether several tasks see the same block of r.
 func shared(p *plan.Plan, r *plan.Matrix) bool {
-	for _, a := range p.Program.Grid {
-		if a.Semantics == tile.Parallel && a.Size > 1 && !r.DependsOn(a) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Program.Grid, func(a *tile.Axis) bool { return a.Semantics == tile.Parallel && a.Size > 1 && !r.DependsOn(a) })
 }
 
 // groupSize is how many of the task coordinates that r depends on can have

@@ -3,6 +3,7 @@ package passes
 import (
 	"matladder/backend/cpu/internal/plan"
 	"matladder/tile"
+	"slices"
 )
 
 // fuseRowLoops lets steps without products that follow each other go along rows
@@ -63,12 +64,7 @@ func alongRows(s *plan.Step) bool {
 // row r alone, and s reads nothing that t computes.
 func sameRows(s, t *plan.Step) bool {
 	if s.Kind == plan.StepRowLoop {
-		for _, x := range s.Body {
-			if !sameRows(x, t) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(s.Body, func(x *plan.Step) bool { return !sameRows(x, t) })
 	}
 	return t.Kind == plan.StepCompute && len(t.Dots) == 0 && s.Dst != t.Dst &&
 		!tile.Loads(s.Stmt.Value, t.Stmt.Ref) && rowwise(t.Stmt.Value, s.Stmt.Ref)
@@ -88,10 +84,5 @@ func rowwise(e *tile.Expr, r *tile.Ref) bool {
 	default:
 		return false
 	}
-	for _, arg := range e.Args {
-		if !rowwise(arg, r) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(e.Args, func(arg *tile.Expr) bool { return !rowwise(arg, r) })
 }

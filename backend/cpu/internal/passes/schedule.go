@@ -3,6 +3,7 @@ package passes
 import (
 	"matladder/backend/cpu/internal/plan"
 	"matladder/tile"
+	"slices"
 )
 
 // schedule splits the axes of the grid, and lets steps of a program go through its rows
@@ -78,12 +79,7 @@ func changesB(p *plan.Plan, a *tile.Axis) bool {
 	if g := p.Tasks.Grouped; g != nil {
 		return p.Refs[g.Ref].DependsOn(a)
 	}
-	for _, o := range p.Operands {
-		if o.IsB && p.Refs[o.Ref].DependsOn(a) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Operands, func(o *plan.Operand) bool { return o.IsB && p.Refs[o.Ref].DependsOn(a) })
 }
 
 func points(p *plan.Plan, axes []int) int {

@@ -1,6 +1,9 @@
 package plan
 
-import "matladder/tile"
+import (
+	"matladder/tile"
+	"slices"
+)
 
 // Matrix is a ref whose block is seen as a matrix of rows that lie ld elements
 // apart; one of rank 1 is a row.
@@ -79,12 +82,7 @@ func (p *Plan) WrittenOnce(r *Matrix) bool {
 	if r.Kind != tile.Out || !tile.TableFree(r.Index...) {
 		return false
 	}
-	for _, a := range p.Program.Grid {
-		if a.Size > 1 && !r.DependsOn(a) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(p.Program.Grid, func(a *tile.Axis) bool { return a.Size > 1 && !r.DependsOn(a) })
 }
 
 // GCD is the greatest common divisor.

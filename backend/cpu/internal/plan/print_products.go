@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"matladder/backend/cpu/internal/gemm"
+	"matladder/internal/each"
 	"matladder/tile"
 )
 
@@ -29,10 +30,7 @@ func (p *Plan) tellSkinny(say say) {
 		})
 		how, unpacked := "packed", o.Keep == KeepUnpacked
 		if unpacked {
-			var ways []string
-			for _, read := range p.readsOf(i) {
-				ways = append(ways, strategyOf(read).what)
-			}
+			ways := each.Of(p.readsOf(i), func(read gemm.ReadB) string { return strategyOf(read).what })
 			if how = strings.Join(ways, ", or "); o.Widened() {
 				how = "widened in pieces, each " + how
 			}
@@ -57,10 +55,7 @@ func (p *Plan) tellSkinny(say say) {
 
 // tellOptions says what the strategies of a B, two at least, were estimated to take.
 func tellOptions(options []Option) string {
-	var others []string
-	for _, o := range options[1:] {
-		others = append(others, o.what+" "+seconds(o.Seconds))
-	}
+	others := each.Of(options[1:], func(o Option) string { return o.what + " " + seconds(o.Seconds) })
 	return seconds(options[0].Seconds) + " of one core; rather than " + strings.Join(others, ", ")
 }
 

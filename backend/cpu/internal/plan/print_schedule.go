@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"matladder/backend/cpu/internal/gemm"
+	"matladder/internal/each"
 )
 
 func (p *Plan) tellKept(say say) {
@@ -33,11 +34,7 @@ func (p *Plan) tellKept(say say) {
 func (p *Plan) tellSchedule(say say) {
 	t, all := &p.Tasks, p.Tasks.Outers*p.Tasks.Inners
 	axes := func(list ...int) string {
-		var names []string
-		for _, i := range list {
-			names = append(names, p.Program.Grid[i].Name)
-		}
-		return strings.Join(names, ", ")
+		return strings.Join(each.Of(list, func(i int) string { return p.Program.Grid[i].Name }), ", ")
 	}
 	first := Plural(all, "task")
 	if p.ByColumns {

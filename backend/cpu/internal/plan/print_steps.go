@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/tile"
 )
 
@@ -169,10 +170,7 @@ func (p *Plan) tellStrips(say say) {
 		if g.Kind != StepStrips {
 			return
 		}
-		var names []string
-		for _, s := range g.Body {
-			names = append(names, s.Stmt.Ref.Name)
-		}
+		names := each.Of(g.Body, func(s *Step) string { return s.Stmt.Ref.Name })
 		say("%s go through rows together, %d at a time: what one multiplies another has made", strings.Join(names, ", "), min(g.Strip, p.Refs[g.Body[0].Dst].Rows))
 		if g.Band != nil {
 			names = nil
