@@ -122,9 +122,11 @@ type Device struct {
 	AttainedBytesPerSecond Figure
 
 	// How chips of a pod are linked. LinkBytesPerSecond is of one link in one direction,
-	// HopSeconds what it takes beside that to pass one link. No part of them is shared out.
+	// HopSeconds what it takes beside that to pass one link, CollectiveSeconds what a
+	// collective takes beside both: its start. No part of them is shared out.
 	LinkBytesPerSecond Figure
 	HopSeconds         Figure
+	CollectiveSeconds  Figure
 	Torus              Torus
 
 	// Align gives, by dtype, of which numbers of rows (sublanes) and columns
@@ -242,7 +244,7 @@ func (d Device) clone() Device {
 	}
 	for _, f := range []*Figure{
 		&d.BandwidthBytesPerSecond, &d.AttainedBytesPerSecond, &d.MemoryBytes, &d.FastBytes, &d.FastDefaultBytes, &d.BetweenBytes, &d.LastLevelCacheBytes,
-		&d.ClockHertz, &d.StepOverheadSeconds, &d.OverlapExponent, &d.DispatchSeconds, &d.LaunchSeconds, &d.LinkBytesPerSecond, &d.HopSeconds,
+		&d.ClockHertz, &d.StepOverheadSeconds, &d.OverlapExponent, &d.DispatchSeconds, &d.LaunchSeconds, &d.LinkBytesPerSecond, &d.HopSeconds, &d.CollectiveSeconds,
 	} {
 		*f = f.scaled(1)
 	}
@@ -294,6 +296,7 @@ func (d Device) Extremes() (slow, fast Device) {
 	of(func(d *Device) *Figure { return &d.LaunchSeconds }, true)
 	of(func(d *Device) *Figure { return &d.LinkBytesPerSecond }, false)
 	of(func(d *Device) *Figure { return &d.HopSeconds }, true)
+	of(func(d *Device) *Figure { return &d.CollectiveSeconds }, true)
 	fast.AttainedBytesPerSecond = Figure{}
 	return slow, fast
 }

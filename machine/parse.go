@@ -134,6 +134,7 @@ func (p *parser) device(n *yaml.Node) error {
 		"memory_attained_bytes_per_second": figure(&d.AttainedBytesPerSecond),
 		"link_bytes_per_second":            figure(&d.LinkBytesPerSecond),
 		"hop_seconds":                      figure(&d.HopSeconds),
+		"collective_seconds":               figure(&d.CollectiveSeconds),
 		"torus_chips": func(n *yaml.Node) error {
 			t := &d.Torus
 			err := p.Mapping(n, "a torus", yamldoc.Fields{"pod": p.Decode(&t.Pod, "a list of lengths"), "wrap": count(&t.Wrap), "source": p.source(&t.Source)}, "source")
