@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -128,13 +129,14 @@ func fitLaunch(t *testing.T, rows []traced, attained bool) float64 {
 
 // launches is what docs/prediction.md says of small launches.
 type launches struct {
-	Rows                                 []launchRow
-	Launch                               string
-	WorstHeld, WorstPublished, WorstNone float64
-	MeanPublished                        float64 // as MeanMain, at the published bandwidth
-	WorstSquare                          float64 // of v7x, sizes of 512 on, rows whose power state is known
-	MeanMain, MeanWindows, MeanFree      float64 // of the sizes of errors of rows that were not fitted
-	Unfitted                             int
+	Rows                                  []launchRow
+	Launch                                string
+	WorstHeld, WorstPublished, WorstNone  float64
+	MeanPublished                         float64 // as MeanMain, at the published bandwidth
+	WorstSquare, MedianSquare, WorstOther float64 // of v7x, sizes of 512 on, rows whose power state is known; in the other state
+	Squares                               int
+	MeanMain, MeanWindows, MeanFree       float64 // of the sizes of errors of rows that were not fitted
+	Unfitted                              int
 }
 
 type launchRow struct {
@@ -166,6 +168,7 @@ func launchPage(t *testing.T) launches {
 			t.Errorf("the fit gives %.2f µs, chips.yaml has %.3g s for %s", whole, d.LaunchSeconds.Value, d.Key)
 		}
 	}
+	var squares []float64
 	rate := func(x traced, have float64) float64 { return (x.Measured/have - 1) * 100 }
 	for _, x := range all {
 		kernel := x.kernel(t, true)
@@ -178,7 +181,8 @@ func launchPage(t *testing.T) launches {
 			row.Other = rate(x, x.in(t, other).kernel(t, true)+whole)
 			known := x.From != "inferred"
 			if known && x.Size >= 512 {
-				page.WorstSquare = max(page.WorstSquare, math.Abs(row.Error))
+				squares = append(squares, math.Abs(row.Error))
+				page.WorstOther = max(page.WorstOther, math.Abs(row.Other))
 			}
 			if math.Abs(row.Other) < math.Abs(row.Error) && x.Size > 1024 {
 				t.Errorf("%s %d of %s: p_state %s explains it better than %s", x.Chip, x.Size, x.Source, other, x.PState)
@@ -217,6 +221,7 @@ func launchPage(t *testing.T) launches {
 		page.Rows = append(page.Rows, row)
 	}
 	n := float64(page.Unfitted)
+	page.Squares, page.WorstSquare, page.MedianSquare = len(squares), slices.Max(squares), middle(squares)
 	page.MeanPublished /= n
 	if page.WorstHeld > 15 || page.WorstSquare > 8 {
 		t.Errorf("a source left out is off by %.1f %%, squares of v7x by %.1f %%", page.WorstHeld, page.WorstSquare)
