@@ -136,7 +136,12 @@ func TestPublished(t *testing.T) {
 		p := placed(t, c.chip, c.mesh)
 		time := p.Collective(c.kind, c.bytes, c.axis)
 		of := func(seconds float64) float64 { return seconds }
-		show := func(v float64) string { return fmt.Sprintf("%.3g µs", v*1e6) }
+		show := func(v float64) string {
+			if v >= 1e-3 {
+				return fmt.Sprintf("%.4g ms", v*1e3)
+			}
+			return fmt.Sprintf("%.3g µs", v*1e6)
+		}
 		if c.rate {
 			devices := float64(p.mesh.Devices())
 			sent := 2 * float64(c.bytes) * (devices - 1) // a device sends all but its own part, twice
