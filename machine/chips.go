@@ -15,6 +15,7 @@
 package machine
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -103,7 +104,10 @@ type Device struct {
 
 	// What the step model of package model needs beyond peaks and bandwidth.
 	// They are of one core: no part of them is shared out.
-	ClockHertz          Figure // bundles issued per second
+	ClockHertz Figure // bundles issued per second
+	// PStates are the clocks of a chip by power state, and Peak then that of the fastest;
+	// nil where they are not known.
+	PStates             map[int]Figure
 	StepOverheadSeconds Figure // what every grid step costs beside computing and moving
 	// OverlapExponent p says how well moving and computing overlap: together they
 	// take (compute^p + move^p)^(1/p), which is the longer of the two for a large p.
@@ -118,9 +122,11 @@ type Device struct {
 	AttainedBytesPerSecond Figure
 
 	// How chips of a pod are linked. LinkBytesPerSecond is of one link in one direction,
-	// HopSeconds what it takes beside that to pass one link. No part of them is shared out.
+	// HopSeconds what it takes beside that to pass one link, CollectiveSeconds what a
+	// collective takes beside both: its start. No part of them is shared out.
 	LinkBytesPerSecond Figure
 	HopSeconds         Figure
+	CollectiveSeconds  Figure
 	Torus              Torus
 
 	// Align gives, by dtype, of which numbers of rows (sublanes) and columns
@@ -150,6 +156,28 @@ func (d Device) PeakAt(dtype, precision string) Figure {
 		}
 	}
 	return d.Peak[dtype]
+}
+
+// PacedPeak is PeakAt at ClockHertz, which is all that programs reach in that power state.
+func (d Device) PacedPeak(dtype, precision string) Figure {
+	fastest := 0.
+	for _, clock := range d.PStates {
+		fastest = max(fastest, clock.Value)
+	}
+	if fastest == 0 {
+		return d.PeakAt(dtype, precision)
+	}
+	return d.PeakAt(dtype, precision).scaled(d.ClockHertz.Value / fastest)
+}
+
+// InPState is d in a power state. The error says which are known.
+func (d Device) InPState(state int) (Device, error) {
+	clock, ok := d.PStates[state]
+	if !ok {
+		return d, fmt.Errorf("p_state %d: %s has clocks of %v", state, d.CommonName(), slices.Sorted(maps.Keys(d.PStates)))
+	}
+	d.ClockHertz = clock
+	return d, nil
 }
 
 // Ridge is the arithmetic intensity, in FLOPs per byte, at which a product of
@@ -208,6 +236,7 @@ func (d Device) Dtypes() []string { return slices.Sorted(maps.Keys(d.Peak)) }
 func (d Device) clone() Device {
 	d.Names = slices.Clone(d.Names)
 	d.Align = maps.Clone(d.Align)
+	d.PStates = maps.Clone(d.PStates)
 	peak := d.Peak
 	d.Peak = make(map[string]Figure, len(peak))
 	for k, f := range peak {
@@ -215,7 +244,7 @@ func (d Device) clone() Device {
 	}
 	for _, f := range []*Figure{
 		&d.BandwidthBytesPerSecond, &d.AttainedBytesPerSecond, &d.MemoryBytes, &d.FastBytes, &d.FastDefaultBytes, &d.BetweenBytes, &d.LastLevelCacheBytes,
-		&d.ClockHertz, &d.StepOverheadSeconds, &d.OverlapExponent, &d.DispatchSeconds, &d.LaunchSeconds, &d.LinkBytesPerSecond, &d.HopSeconds,
+		&d.ClockHertz, &d.StepOverheadSeconds, &d.OverlapExponent, &d.DispatchSeconds, &d.LaunchSeconds, &d.LinkBytesPerSecond, &d.HopSeconds, &d.CollectiveSeconds,
 	} {
 		*f = f.scaled(1)
 	}
@@ -267,6 +296,7 @@ func (d Device) Extremes() (slow, fast Device) {
 	of(func(d *Device) *Figure { return &d.LaunchSeconds }, true)
 	of(func(d *Device) *Figure { return &d.LinkBytesPerSecond }, false)
 	of(func(d *Device) *Figure { return &d.HopSeconds }, true)
+	of(func(d *Device) *Figure { return &d.CollectiveSeconds }, true)
 	fast.AttainedBytesPerSecond = Figure{}
 	return slow, fast
 }

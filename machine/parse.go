@@ -106,16 +106,27 @@ func (p *parser) device(n *yaml.Node) error {
 		}),
 		"cores_per_device": count(&d.Cores), "devices_per_chip": count(&d.DevicesPerChip), "parallel_programs": count(&d.Parallel),
 		"mxus_per_core": count(&d.MXUs), "mxu_side": count(&d.MXUSide), "mxu_columns": count(&d.MXUColumns),
-		"keeps_inputs":                     p.Decode(&d.Keeps, "true or false"),
-		"peak_flops_per_second":            peaks("peak_flops_per_second", floats),
-		"peak_ops_per_second":              peaks("peak_ops_per_second", integers),
-		"memory_bytes_per_second":          figure(&d.BandwidthBytesPerSecond),
-		"memory_bytes":                     figure(&d.MemoryBytes),
-		"fast_bytes_per_core":              figure(&d.FastBytes),
-		"fast_default_bytes_per_core":      figure(&d.FastDefaultBytes),
-		"between_bytes_per_core":           figure(&d.BetweenBytes),
-		"last_level_cache_bytes":           figure(&d.LastLevelCacheBytes),
-		"clock_hertz":                      figure(&d.ClockHertz),
+		"keeps_inputs":                p.Decode(&d.Keeps, "true or false"),
+		"peak_flops_per_second":       peaks("peak_flops_per_second", floats),
+		"peak_ops_per_second":         peaks("peak_ops_per_second", integers),
+		"memory_bytes_per_second":     figure(&d.BandwidthBytesPerSecond),
+		"memory_bytes":                figure(&d.MemoryBytes),
+		"fast_bytes_per_core":         figure(&d.FastBytes),
+		"fast_default_bytes_per_core": figure(&d.FastDefaultBytes),
+		"between_bytes_per_core":      figure(&d.BetweenBytes),
+		"last_level_cache_bytes":      figure(&d.LastLevelCacheBytes),
+		"clock_hertz":                 figure(&d.ClockHertz),
+		"clock_by_p_state": func(n *yaml.Node) error {
+			d.PStates = map[int]Figure{}
+			return p.Entries(n, "power states", func(key, n *yaml.Node) (err error) {
+				var state int
+				if err := p.Decode(&state, "a whole number")(key); err != nil {
+					return err
+				}
+				d.PStates[state], err = p.figure(n, d.DevicesPerChip)
+				return err
+			})
+		},
 		"step_overhead_seconds":            figure(&d.StepOverheadSeconds),
 		"overlap_exponent":                 figure(&d.OverlapExponent),
 		"dispatch_seconds":                 figure(&d.DispatchSeconds),
@@ -123,6 +134,7 @@ func (p *parser) device(n *yaml.Node) error {
 		"memory_attained_bytes_per_second": figure(&d.AttainedBytesPerSecond),
 		"link_bytes_per_second":            figure(&d.LinkBytesPerSecond),
 		"hop_seconds":                      figure(&d.HopSeconds),
+		"collective_seconds":               figure(&d.CollectiveSeconds),
 		"torus_chips": func(n *yaml.Node) error {
 			t := &d.Torus
 			err := p.Mapping(n, "a torus", yamldoc.Fields{"pod": p.Decode(&t.Pod, "a list of lengths"), "wrap": count(&t.Wrap), "source": p.source(&t.Source)}, "source")

@@ -48,9 +48,9 @@ func (d Device) Pipeline() (*Pipeline, error) {
 		Step: d.StepOverheadSeconds.Value, Overlap: d.OverlapExponent.Value, Drain: drainCycles / d.ClockHertz.Value,
 	}
 	for _, dtype := range tile.Dtypes() {
-		peak := d.PeakAt(dtype.String(), "")
+		peak := d.PacedPeak(dtype.String(), "")
 		if !peak.Known() { // widened
-			peak = d.PeakAt(tile.BFloat16.String(), "")
+			peak = d.PacedPeak(tile.BFloat16.String(), "")
 		}
 		p.Rates[dtype] = peak.Value / float64(cores)
 	}

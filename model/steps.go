@@ -153,7 +153,7 @@ type Time struct {
 // bundles are issue slots, and the matrix unit cannot keep up with all of them. The
 // error names the figure of the device that is missing.
 func (w Work) On(d machine.Device, dtype, precision string) (Time, error) {
-	peak := d.PeakAt(dtype, precision)
+	peak := d.PacedPeak(dtype, precision)
 	if !peak.Known() {
 		return Time{}, fmt.Errorf("%s: no peak of %s is known", d.Key, dtype)
 	}

@@ -19,13 +19,13 @@ func (t WireTime) Plus(u WireTime) WireTime {
 }
 
 // Collective is how long an exchange among the devices along an axis of the mesh takes, or
-// along several axes together, by an alpha-beta model: steps times the latency of a hop, and bytes over the bandwidth of
-// the links that it has.
+// along several axes together, by an alpha-beta model: the start of a collective, hops times
+// the latency of one, and bytes over the bandwidth of the links that it has.
 //
-//	all-gather, reduce-scatter  (P−1)/P · bytes / bandwidth + hops · latency
-//	all-reduce                  twice that
-//	all-to-all                  what crosses the middle of each dimension / links there
-//	collective-permute          bytes / one link
+//	all-gather, reduce-scatter  start + (P−1)/P · bytes / bandwidth + hops · latency
+//	all-reduce                  start + twice the rest of that
+//	all-to-all                  start + what crosses the middle of each dimension / links there + hops · latency
+//	collective-permute          start + bytes / one link + latency
 //
 // bytes is the whole array of a group: what each device has after an all-gather, or before
 // a reduce-scatter, an all-reduce or an all-to-all. A ring uses links in both directions, a
@@ -74,14 +74,14 @@ func (p Placement) collective(kind string, bytes int64, axes []string, d machine
 	case kind == "all-to-all":
 		seconds = seconds/2 + middle*shared*cores + hops*hop
 	case kind == "collective-permute":
-		return size/link*shared + hop
+		seconds = size/link*shared + hop
 	default:
 		seconds += size*(chips-1)/chips/bandwidth*shared + hops*hop
 	}
 	if kind == "all-reduce" {
 		seconds *= 2
 	}
-	return seconds
+	return d.CollectiveSeconds.Value + seconds
 }
 
 // along are the parts of the torus that some axes have together: those of one dimension

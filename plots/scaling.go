@@ -259,7 +259,7 @@ func wordsOfScaling(summaries []*stats.Summary) (lines, footer []string) {
 	if predicted {
 		lines = append(lines, "line: compute, then exchange · band: from the longer of the two alone to their sum, with the model's figures at their best and worst")
 		footer = append(footer, "libtpu's word: the schedule that one device computes by; which bytes are exchanged, and by which collective · "+
-			"a model: how long that schedule takes, and all time on the wire (hops × latency + bytes / bandwidth of the links)")
+			"a model: how long that schedule takes, and all time on the wire (start + hops × latency + bytes / bandwidth of the links)")
 	}
 	if several {
 		lines = append(lines, "of several meshes of as many devices the fastest is shown")

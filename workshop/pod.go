@@ -18,8 +18,8 @@ var sharePod = Exercise{
 	Name:   "pod.go",
 	Hints: []string{
 		"Gather: each chip has one part of n already, so (n−1)/n of the bytes come in. Over two links in a ring, over one in a line.",
-		"Gather: add 1 µs for each hop: n/2 in a ring, n−1 in a line.",
-		"Most: for one row, D falls out. Multiplying takes 6·hidden/n / 197e12 and sending 2 · 2·(n−1)/n / bandwidth, where bandwidth is 45e9 and, for 16 chips, 90e9. Not every number below the largest that will do needs to do: look at all five.",
+		"Gather: add 4.4 µs for the start and 0.5 µs for each hop: n/2 in a ring, n−1 in a line. One chip alone sends nothing.",
+		"Most: for one row, D falls out. Multiplying takes 6·hidden/n / 197e12 and sending 2 · 2·(n−1)/n / bandwidth, where bandwidth is 43e9 and, for 16 chips, 86e9. Not every number below the largest that will do needs to do: look at all five.",
 	},
 	Moral:    "Work shrinks with every chip that shares it, and what has to come in does not. How many may share is a matter of the layer's width, whatever the number of chips one has.",
 	yours:    podShare{yours.Gather, yours.Most}.check,

@@ -55,7 +55,7 @@ func (a Ask) cost(p *Plan, at model.Placement, slow, fast machine.Device) {
 	p.Compute = model.WireTime{Seconds: on(a.Chip, w, 1), Least: on(fast, w, 1), Most: on(slow, w, SlowAttention)}
 	p.mxu, p.hbm = 0, 0
 	for _, x := range w {
-		p.mxu += x.times * x.flops / a.Chip.PeakAt("bfloat16", "").Value
+		p.mxu += x.times * x.flops / a.Chip.PacedPeak("bfloat16", "").Value
 		p.hbm += x.times * x.bytes / attained(a.Chip)
 	}
 
@@ -160,7 +160,7 @@ func attained(d machine.Device) float64 {
 
 // on is how long work takes on a device that makes scores at a part of its peak.
 func on(d machine.Device, list []work, scores float64) float64 {
-	peak, memory, seconds := d.PeakAt("bfloat16", "").Value, attained(d), 0.
+	peak, memory, seconds := d.PacedPeak("bfloat16", "").Value, attained(d), 0.
 	for _, w := range list {
 		compute := w.flops / peak
 		if w.scores {

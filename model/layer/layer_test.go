@@ -120,7 +120,8 @@ func TestRules(t *testing.T) {
 			t.Fatal(err)
 		}
 		a.Sequences = m.Size(mesh.Data)
-		a.Chip.HopSeconds.Value = 0
+		a.Chip.HopSeconds.Value, a.Chip.CollectiveSeconds.Value = 0, 0
+		a.Chip.LinkBytesPerSecond.Value = map[string]float64{"v5p": 90e9, "v5e": 45e9}[c.topology[:3]] // the book's
 		f := search(t, a, c.mesh)
 		i := slices.IndexFunc(f.Plans, func(p Plan) bool { return p.Weights == Gathered && p.Caches == ByHeads })
 		p := f.Plans[i]

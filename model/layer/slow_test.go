@@ -24,18 +24,18 @@ func (s slow) gather(bytes float64, x, y, ix, iy int) float64 {
 			continue
 		}
 		if n[0]*n[1] == 16 && s.a.Sides[i] == 16 { // all the way round
-			rate += 2 * 45e9 / float64(n[1])
-			seconds += float64(n[0]*n[1]) / 2 * 1e-6
+			rate += 2 * 43e9 / float64(n[1])
+			seconds += float64(n[0]*n[1]) / 2 * 0.5e-6
 		} else {
-			rate += 45e9 / float64(n[1])
-			seconds += float64((n[0]-1)*n[1]) * 1e-6
+			rate += 43e9 / float64(n[1])
+			seconds += float64((n[0]-1)*n[1]) * 0.5e-6
 		}
 	}
 	if rate == 0 {
 		return 0
 	}
 	p := float64(x * y)
-	return bytes*(p-1)/p/rate + seconds
+	return 4.4e-6 + bytes*(p-1)/p/rate + seconds
 }
 
 // whole is a size as the matrix unit of 128 × 128 has it.

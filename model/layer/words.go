@@ -140,7 +140,7 @@ func behind(p, first Plan) string {
 // along an axis in bytes/s.
 func (f Found) rules(p Plan) []string {
 	var lines []string
-	c := f.Ask.Chip.PeakAt("bfloat16", "").Value
+	c := f.Ask.Chip.PacedPeak("bfloat16", "").Value
 	verdict := func(has, needs float64) string {
 		if has >= needs {
 			return "enough"

@@ -3,6 +3,7 @@ package builtin
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"matladder/backend"
@@ -18,6 +19,7 @@ var aheadEntry = registry.Entry{
 	Name: AOT, Help: "nowhere: libtpu compiles for the TPU of --topology, and its speed is predicted", Can: registry.Predicts | registry.Baseline | registry.Programs,
 	Params: []registry.Param{
 		vmemLimit,
+		registry.Number("p_state", "power state, which sets the clock of a v7x: libtpu's --xla_tpu_dvfs_p_state", "the chip's default", 0, 7),
 		registry.Choice("prefetch", "whether an operand of v5 may come to fast memory behind the launch before, as one of XLA's own matmul does", "on", "on", "off"),
 		registry.Text("assume", "NAME=TRIPS, of several joined by commas", "how often a loop of a program runs that data decides (--assume)", "such loops are unsupported", func(text string) error {
 			_, err := aot.ParseAssumptions(strings.Split(text, ","))
@@ -42,6 +44,14 @@ func openAhead(_ context.Context, r registry.Request) (*registry.Device, error) 
 	d.Params.Prefetch = r.Params["prefetch"] != "off"
 	if assumed != "" {
 		d.Params = d.Params.With("assume", assumed)
+	}
+	if text := r.Params["p_state"]; text != "" {
+		state, _ := strconv.Atoi(text) // checked
+		if err := b.Pace(state); err != nil {
+			b.Close()
+			return nil, &registry.RequestError{Err: fmt.Errorf("--param %w", err)}
+		}
+		d.Params = d.Params.With("p_state", text)
 	}
 	if err := recordFlags(d); err != nil {
 		b.Close()

@@ -98,6 +98,12 @@ func (b *Backend) Plugin() (name, version string) {
 	return name, b.version
 }
 
+// Pace sets the power state of the chip, by which its clock is. The error says which are known.
+func (b *Backend) Pace(state int) (err error) {
+	b.device, err = b.device.InPState(state)
+	return err
+}
+
 // Kept returns why outcomes are not kept on disk, nil if they are.
 func (b *Backend) Kept() error { return b.noCache }
 

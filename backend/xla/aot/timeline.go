@@ -136,5 +136,5 @@ func (b *Backend) Explain(ctx context.Context, programs []*tile.Program, params 
 // it is the peak of: a chip without a figure of its own widens narrow operands.
 func (b *Backend) Peak(dtype, precision string) (machine.Figure, string) {
 	of := peakOf(b.device, dtype)
-	return b.device.PeakAt(of, precision), of
+	return b.device.PacedPeak(of, precision), of
 }

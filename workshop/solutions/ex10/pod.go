@@ -3,18 +3,22 @@ package ex10
 
 const (
 	flops = 197e12 // FLOP/s
-	link  = 45e9   // bytes/s in one direction
-	hop   = 1e-6   // seconds
+	link  = 43e9   // bytes/s in one direction
+	start = 4.4e-6 // seconds
+	hop   = 0.5e-6 // seconds
 )
 
 // Gather: a chip has one part already, so all others come in over its links.
 func Gather(bytes float64, chips int) float64 {
+	if chips == 1 {
+		return 0
+	}
 	n := float64(chips)
 	links, hops := 1., n-1
 	if chips == 16 {
 		links, hops = 2, n/2
 	}
-	return bytes*(n-1)/n/(links*link) + hops*hop
+	return bytes*(n-1)/n/(links*link) + start + hops*hop
 }
 
 // Most: D and the number of rows are on both sides. With more chips there is less to
