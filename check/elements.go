@@ -1,9 +1,10 @@
 package check
 
 import (
+	"slices"
+
 	"matladder/problem"
 	"matladder/tile"
-	"slices"
 )
 
 // plainA is the element at k, not an anchor, of the plain rows of a class, before they

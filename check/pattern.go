@@ -3,9 +3,10 @@ package check
 import (
 	"fmt"
 	"math"
+	"slices"
+
 	"matladder/problem"
 	"matladder/tile"
-	"slices"
 )
 
 // A pattern is the inputs of an exact probe of one element of a batch.

@@ -1,8 +1,9 @@
 package tile
 
 import (
-	"matladder/internal/each"
 	"slices"
+
+	"matladder/internal/each"
 )
 
 // Edge is the end of an array that may lie inside one dimension of an

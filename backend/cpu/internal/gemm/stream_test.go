@@ -4,11 +4,11 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"matladder/backend/cpu/internal/gemm/pack"
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/probe"
-	"unsafe"
 )
 
 // A streamTwins is a stream in assembly beside the same in Go.

@@ -1,9 +1,10 @@
 package passes
 
 import (
+	"slices"
+
 	"matladder/backend/cpu/internal/plan"
 	"matladder/tile"
-	"slices"
 )
 
 // fuseRowLoops lets steps without products that follow each other go along rows

@@ -1,9 +1,10 @@
 package passes
 
 import (
+	"slices"
+
 	"matladder/backend/cpu/internal/plan"
 	"matladder/tile"
-	"slices"
 )
 
 // schedule splits the axes of the grid, and lets steps of a program go through its rows

@@ -1,8 +1,9 @@
 package plan
 
 import (
-	"matladder/tile"
 	"slices"
+
+	"matladder/tile"
 )
 
 // Matrix is a ref whose block is seen as a matrix of rows that lie ld elements
