@@ -8,6 +8,7 @@ import (
 	"runtime"
 
 	"matladder/problem"
+	"matladder/problem/quant"
 	"matladder/tile"
 )
 
@@ -295,18 +296,16 @@ func (x *attentionReference) Verify(ctx context.Context, _ []*tile.Program, _, o
 	// grow as the root of their number, with room for four times that.
 	scores := tile.Float32.Epsilon()*4*(2+math.Sqrt(float64(x.p.Dim))) + x.off
 	sums := tile.Float32.Epsilon()*4*(2+math.Sqrt(float64(x.p.Keys))) + x.off
-	var errs, all float64
+	var errors quant.Sum
 	for at, row := range x.rows {
 		for d, want := range x.want[at] {
 			got := out.At(row*n + d)
 			size := x.sizes[at][d]
 			bound := size*(2*scores*(1+x.spread[at])+sums+math.Expm1(2*x.doubt[at])) + (size+math.Abs(want))*3*x.p.Dtype.Epsilon() + 1e-30
-			err := math.Abs(got - want)
-			result.note(err/bound, func() string { return fmt.Sprintf("o[%d, %d]: %v, want %v ± %v", row, d, got, want, bound) })
-			errs += err * err
-			all += want * want
+			errors.Add(got, want)
+			result.note(math.Abs(got-want)/bound, func() string { return fmt.Sprintf("o[%d, %d]: %v, want %v ± %v", row, d, got, want, bound) })
 		}
 	}
-	result.RelErr = math.Sqrt(errs / max(all, 1e-300))
+	result.RelErr = errors.Error().Rel
 	return result, nil
 }

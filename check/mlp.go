@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"matladder/problem"
+	"matladder/problem/quant"
 	"matladder/tile"
 )
 
@@ -129,7 +130,7 @@ func (r *mlpReference) Verify(ctx context.Context, _ []*tile.Program, _, outputs
 	}
 	k := float64(p.K)
 	sum := (min(k, sigmas*math.Sqrt(k))+3)*u + r.off
-	var errs, all float64
+	var errors quant.Sum
 	for i, row := range r.rows {
 		for j, col := range r.cols {
 			s, got := r.sums[i][j], out.At(row*p.N+col)
@@ -143,8 +144,7 @@ func (r *mlpReference) Verify(ctx context.Context, _ []*tile.Program, _, outputs
 			result.note(math.Abs(got-want)/bound, func() string {
 				return fmt.Sprintf("o[%d, %d] is %.9g, should be %.9g within %.2g", row, col, got, want, bound)
 			})
-			errs += (got - want) * (got - want)
-			all += want * want
+			errors.Add(got, want)
 		}
 	}
 	for i := range out.Len() {
@@ -156,7 +156,7 @@ func (r *mlpReference) Verify(ctx context.Context, _ []*tile.Program, _, outputs
 			break
 		}
 	}
-	result.RelErr = math.Sqrt(errs / max(all, 1e-300))
+	result.RelErr = errors.Error().Rel
 	return result, nil
 }
 

@@ -39,7 +39,7 @@ func rooflineChart(q Request, placed []stats.Summary) *figure.Chart {
 	counted, looks := false, slots(curves)
 	for i, label := range labels(curves, true) {
 		sum, s := curves[i].any(), looks[i].series(label, curves[i])
-		pt := pointOf(intensity(sum), sum.Rate)
+		pt := pointOf(sum.Work()/float64(sum.BytesMoved), sum.Rate)
 		pt.Label, pt.Levels = short(sum.Kernel), levelsOf(sum)
 		counted = counted || len(pt.Levels) > 0
 		s.Points = append(s.Points, pt)
@@ -56,8 +56,6 @@ func rooflineChart(q Request, placed []stats.Summary) *figure.Chart {
 	}
 	return ch
 }
-
-func intensity(s *stats.Summary) float64 { return s.Work() / float64(s.BytesMoved) }
 
 // levelsOf are the arithmetic intensities of a point by the bytes that missed a cache, as bench
 // --counters counted them, and not by those that its grid moves.

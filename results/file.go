@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"matladder/internal/each"
 	"matladder/internal/files"
 )
 
@@ -31,7 +30,10 @@ type File struct {
 
 // Warnings returns what of the file is not in Rows, one line each.
 func (f *File) Warnings() []error {
-	list := each.Of(f.Bad, func(e *SyntaxError) error { return e })
+	var list []error
+	for _, e := range f.Bad {
+		list = append(list, e)
+	}
 	if f.More > 0 {
 		list = append(list, fmt.Errorf("%s: %d more bad rows", f.Name, f.More))
 	}

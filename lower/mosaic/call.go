@@ -19,10 +19,9 @@ const mainSpace = 0
 // config is what the custom call carries.
 type config struct {
 	Call struct {
-		Body          string        `json:"body"`
-		Format        int           `json:"serialization_format"`
-		LayoutPasses  bool          `json:"needs_layout_passes"`
-		EstimatedCost *costEstimate `json:"cost_estimate,omitempty"`
+		Body         string `json:"body"`
+		Format       int    `json:"serialization_format"`
+		LayoutPasses bool   `json:"needs_layout_passes"`
 		// HasCommunication must be said of a kernel that reaches other devices. CollectiveID
 		// names its barrier: without one, libtpu aborts.
 		HasCommunication bool `json:"has_communication,omitempty"`
@@ -36,12 +35,6 @@ type config struct {
 		CollectiveID *int    `json:"collective_id,omitempty"`
 	} `json:"custom_call_config"`
 	Scoped []scopedMemory `json:"scoped_memory_configs,omitempty"`
-}
-
-type costEstimate struct {
-	FLOPs           int64 `json:"flops"`
-	Transcendentals int64 `json:"transcendentals"`
-	BytesAccessed   int64 `json:"bytes_accessed"`
 }
 
 type scopedMemory struct {
@@ -82,9 +75,6 @@ func (k *Kernel) config() string {
 	var c config
 	c.Call.Body = base64.StdEncoding.EncodeToString([]byte(k.Body))
 	c.Call.Format, c.Call.LayoutPasses = 1, true
-	if k.cost != nil {
-		c.Call.EstimatedCost = &costEstimate{k.cost.FLOPs, k.cost.Transcendentals, k.cost.BytesAccessed}
-	}
 	c.Call.Unchecked = k.proven
 	c.Call.InputColors, c.Call.OutputColors = k.colors()
 	if c.Call.HasCommunication = k.communicates; k.barrier {

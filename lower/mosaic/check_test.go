@@ -115,7 +115,7 @@ func TestRefusals(t *testing.T) {
 // TestConfig reads what the custom call says to the compiler.
 func TestConfig(t *testing.T) {
 	programs := kernelstest.Build(t, "v5", problem.New(256, 256, 256, tile.BFloat16), tile.Blocks{M: 128, K: 128, N: 128})
-	launch, err := mosaic.Lower(programs, mosaic.Options{VMEMBytes: 64 << 20, Costs: []mosaic.Cost{{1, 2, 3}}})
+	launch, err := mosaic.Lower(programs, mosaic.Options{VMEMBytes: 64 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestConfig(t *testing.T) {
 	call := got["custom_call_config"].(map[string]any)
 	delete(call, "body")
 	have, _ := json.Marshal(got)
-	const want = `{"custom_call_config":{"cost_estimate":{"bytes_accessed":3,"flops":1,"transcendentals":2},"needs_layout_passes":true,"serialization_format":1},"scoped_memory_configs":[{"memory_space":1,"offset":0,"size":67108864}]}`
+	const want = `{"custom_call_config":{"needs_layout_passes":true,"serialization_format":1},"scoped_memory_configs":[{"memory_space":1,"offset":0,"size":67108864}]}`
 	if string(have) != want {
 		t.Errorf("%s, want %s", have, want)
 	}

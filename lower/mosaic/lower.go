@@ -24,12 +24,7 @@ type Options struct {
 	// of k, takes 520. Of large sums that are ended in a region of their own a step takes up to
 	// 4 % longer, on wider units up to twice as long.
 	Pieces int
-	// Costs, one a program, go to the compiler's own cost analysis; nil for none.
-	Costs []Cost
 }
-
-// Cost is what one run of a kernel takes, for the compiler's scheduling of the program around it.
-type Cost struct{ FLOPs, Transcendentals, BytesAccessed int64 }
 
 // Launch is what one launch runs: kernels, in order.
 type Launch struct {
@@ -52,7 +47,6 @@ type Kernel struct {
 	barrier           bool
 	stays             map[string]bool // operands that are to stay in main memory, by name
 	options           Options
-	cost              *Cost
 }
 
 // refuse says which programs have no Mosaic text: those with blocks that overlap
@@ -90,7 +84,7 @@ func Lower(programs []*tile.Program, opts Options) (*Launch, error) {
 	for _, r := range bound.In {
 		stays[r.Name] = opts.Prefetched != "" && r.Kind == tile.In && r.Name != opts.Prefetched
 	}
-	for i, p := range programs {
+	for _, p := range programs {
 		if err := p.Verify(); err != nil {
 			return nil, err
 		}
@@ -119,9 +113,6 @@ func Lower(programs []*tile.Program, opts Options) (*Launch, error) {
 			if a.Bound != nil {
 				k.bounds = append(k.bounds, a.Bound.(tile.Lookup))
 			}
-		}
-		if i < len(opts.Costs) {
-			k.cost = &opts.Costs[i]
 		}
 		l.Kernels = append(l.Kernels, k)
 		l.Name = k.Name

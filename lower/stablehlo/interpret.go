@@ -42,7 +42,9 @@ func Interpret(programs []*tile.Program) (*Launch, error) {
 				arrays[out[j].Name] = v
 			}
 		}
-		return each.Of(bound.Out, func(r *tile.Ref) value { return t.codes(t.As(arrays[r.Name], storage(r.Dtype)), r.Dtype) })
+		return each.Of(bound.Out, func(r *tile.Ref) value {
+			return t.bits(t.As(arrays[r.Name], storage(r.Dtype)), mlir.Array(r.Dtype).Elem)
+		})
 	})
 	l.text += functions
 	return l, nil

@@ -43,10 +43,8 @@ func storage(d tile.Dtype) string {
 	return mlir.Stored[d]
 }
 
-// numbers is x, of d, as numbers where an array has their codes; codes is the opposite.
+// numbers is x, of d, as numbers where an array has their codes.
 func (t *text) numbers(x value, d tile.Dtype) value { return t.bits(x, storage(d)) }
-
-func (t *text) codes(x value, d tile.Dtype) value { return t.bits(x, mlir.Array(d).Elem) }
 
 func (t *text) bits(x value, elem string) value {
 	if x.Elem == elem {

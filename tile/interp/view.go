@@ -117,6 +117,3 @@ func (v *view) read() block {
 	})
 	return b
 }
-
-// blockBytes returns the bytes of the current block that are inside the array.
-func (v *view) blockBytes() int64 { return (&tile.Window{Ref: v.ref, Index: v.index}).Bytes() }

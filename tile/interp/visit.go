@@ -54,7 +54,7 @@ func (m *machine) fetch(v *view, index []int, continued bool) {
 		m.visit(v)
 	}
 	v.blocks++
-	v.bytes += v.blockBytes()
+	v.bytes += (&tile.Window{Ref: v.ref, Index: v.index}).Bytes()
 }
 
 // visit fails if v's current block was visited before: a device has written it

@@ -14,11 +14,10 @@ import (
 // mosaicText is what the text of a kernel tells: the grid and the operands' blocks as a tile
 // program, and in its body the products, under the conditions that decide them.
 type mosaicText struct {
-	program    *tile.Program
-	conditions []condition // of the body's regions in order
-	dtype      string      // of the first product
-	unknown    string      // what of a condition or a loop is not known; then all of it is counted
-	chosen     []*tile.Ref // whose blocks data chooses: another in each step at most
+	program *tile.Program
+	dtype   string      // of the first product
+	unknown string      // what of a condition or a loop is not known; then all of it is counted
+	chosen  []*tile.Ref // whose blocks data chooses: another in each step at most
 }
 
 var (

@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -140,7 +141,7 @@ func (f *flags) execute(ctx context.Context, config harness.Config, x execution,
 		sweepflag.EndRecord(out)
 	}
 	if len(outcome.Rows) == 0 && !x.resume {
-		sweepflag.RemoveRecord(out) // as the file, which was not kept
+		os.Remove(results.NoteFile(out)) // as the file, which was not kept
 	}
 	if err := f.conclude(stdout, stderr, out, outcome, sweepflag.Out(err, out, x.resume)); err != nil || f.trace == "" {
 		return err

@@ -9,7 +9,6 @@ import (
 	"matladder/harness"
 	"matladder/internal/cli"
 	"matladder/problem"
-	"matladder/results"
 
 	"github.com/schollz/progressbar/v3"
 )
@@ -63,7 +62,7 @@ func (p *progress) observe(e harness.Event) {
 		if p.bar != nil {
 			p.bar.Clear()
 		}
-		fmt.Fprintf(p.w, "%s %s: %s\n", r.Kernel, title, reason(r))
+		fmt.Fprintf(p.w, "%s %s: %s: %s\n", r.Kernel, title, r.Status, r.Reason)
 	}
 	if e.Repetitions >= enoughToTell && 2*e.Disturbed > e.Repetitions && !p.told {
 		p.told = true
@@ -84,8 +83,6 @@ func (p *progress) observe(e harness.Event) {
 		fmt.Fprintf(p.w, "%s: %s\n", what, cli.Plural(e.Round, "round"))
 	}
 }
-
-func reason(r results.Record) string { return fmt.Sprintf("%s: %s", r.Status, r.Reason) }
 
 // finish takes the bar away.
 func (p *progress) finish() {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 
 	"matladder/internal/files"
@@ -108,6 +107,3 @@ func readRecord(out string) (r Record, err error) {
 	}
 	return r, nil
 }
-
-// RemoveRecord removes the record of a results file that was not kept.
-func RemoveRecord(out string) { os.Remove(results.NoteFile(out)) }

@@ -80,7 +80,7 @@ type tally struct {
 func (f *flags) each(ctx context.Context, begin time.Time, jobs []tune.Job, shareOf func(i int, left time.Duration) time.Duration, stderr io.Writer,
 	measure func(what string, j tune.Job, share, left time.Duration, observe func(tune.Event)) (keep func() error, err error),
 ) (t tally, err error) {
-	p := newProgress(stderr)
+	p := &progress{w: stderr, tty: cli.Terminal(stderr)}
 	for i, j := range jobs {
 		if ctx.Err() != nil {
 			return t, ctx.Err()

@@ -179,8 +179,6 @@ type progress struct {
 	width int // of what stands on the line
 }
 
-func newProgress(w io.Writer) *progress { return &progress{w: w, tty: cli.Terminal(w)} }
-
 // observe returns the observer of one problem.
 func (p *progress) observe(what string) func(tune.Event) {
 	if !p.tty {

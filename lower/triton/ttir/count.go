@@ -193,8 +193,6 @@ func (c *counter) step(o *op) {
 	c.counts.Special += o.special
 }
 
-func (c *counter) dot(o *op) { c.dots[o]++ }
-
 func (c *counter) move(t move) {
 	bytes := (t.elements*t.bits + 7) / 8
 	a := &c.arrays[t.base]

@@ -57,7 +57,7 @@ func (m *machine) run(ops []*op) (yields []int) {
 		case "scf.if":
 			m.branch(o)
 		case "tt.dot":
-			m.c.dot(o)
+			m.c.dots[o]++
 		case "tt.load", "tt.descriptor_load", "tt.store", "tt.descriptor_store", "tt.descriptor_reduce", "tt.atomic_rmw":
 			m.transfer(o)
 			for _, s := range o.results {

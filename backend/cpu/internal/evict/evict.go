@@ -8,10 +8,6 @@ package evict
 
 import "sync"
 
-// Part puts a part of memory, the member'th of so many, out of the caches. All members call
-// it at about the same time, each on a thread that may have used the memory.
-func Part(memory []byte, member, of int) { part(memory, member, of) }
-
 // share is the member'th of so many parts, which begins and ends with a cache line of its own
 // where the memory is longer than that.
 func share(memory []byte, member, of int) []byte {

@@ -5,4 +5,6 @@ package evict
 //go:noescape
 func flush(memory []byte)
 
-func part(memory []byte, member, of int) { flush(share(memory, member, of)) }
+// Part puts a part of memory, the member'th of so many, out of the caches. All members call
+// it at about the same time, each on a thread that may have used the memory.
+func Part(memory []byte, member, of int) { flush(share(memory, member, of)) }
