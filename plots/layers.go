@@ -73,7 +73,7 @@ func layerBars(l stats.LayerTime) figure.Whole {
 		if l.Missing == 1 {
 			has = "has"
 		}
-		w.Title += fmt.Sprintf(", without %d %s that %s no time", l.Missing, words.Plural("part", l.Missing), has)
+		w.Title += fmt.Sprintf(", without %s that %s no time", words.Count(l.Missing, "part"), has)
 	}
 	for _, part := range l.Parts {
 		p := figure.Part{Name: part.Name, Words: "no time: " + string(part.Status)}

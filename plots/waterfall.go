@@ -41,7 +41,7 @@ func waterfallPictures(q Request, d data) ([]figure.Picture, error) {
 		Room: []string{"measured", "predicted", "step model"}}
 	modelled := false
 	for i, s := range shown {
-		step := figure.Whole{Title: s.Kernel, Color: figure.TextColor(kernelColor(s.Kernel)), About: fmt.Sprintf("%d %s", s.GridSteps, words.Plural("step", int(s.GridSteps)))}
+		step := figure.Whole{Title: s.Kernel, Color: figure.TextColor(kernelColor(s.Kernel)), About: words.Count(s.GridSteps, "step")}
 		if again {
 			step.Title = names[i]
 		}

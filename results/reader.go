@@ -32,7 +32,7 @@ type TornError struct {
 }
 
 func (e *TornError) Error() string {
-	return fmt.Sprintf("%s:%d: the last row is torn (%d %s dropped)", e.File, e.Line, e.Bytes, words.Plural("byte", int(e.Bytes)))
+	return fmt.Sprintf("%s:%d: the last row is torn (%s dropped)", e.File, e.Line, words.Count(e.Bytes, "byte"))
 }
 
 // NewReader reads the header from r; name stands in errors. It refuses, with a

@@ -85,7 +85,7 @@ func disturbance(summaries []Summary) string {
 	if lowConfidence == 0 {
 		return text + "figures leave them out"
 	}
-	text += fmt.Sprintf("%s marks noisy figures, of %d %s here with fewer than %d quiet ones", Noisy, lowConfidence, words.Plural("point", lowConfidence), enoughQuiet)
+	text += fmt.Sprintf("%s marks noisy figures, of %s here with fewer than %d quiet ones", Noisy, words.Count(lowConfidence, "point"), enoughQuiet)
 	if none > 0 {
 		text += fmt.Sprintf("; %d of them had none and show disturbed ones", none)
 	}
@@ -106,7 +106,7 @@ func marked(summaries []Summary, is func(s *Summary) bool, why string) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s marks noisy figures, of %d %s %s", Noisy, n, words.Plural("point", n), why)
+	return fmt.Sprintf("%s marks noisy figures, of %s %s", Noisy, words.Count(n, "point"), why)
 }
 
 // fewSamples says that figures are marked for want of samples; "" if none is.

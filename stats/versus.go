@@ -45,7 +45,7 @@ func versus(list []Comparison) Ladder {
 		section.dropEmpty("runs")
 		l.Sections = append(l.Sections, section)
 		if mean, n := GeoMean(group); n > 0 {
-			l.Notes = append(l.Notes, fmt.Sprintf("%s: geometric mean of %d %s %s", title, n, words.Plural("ratio", n), words.Figure(mean)))
+			l.Notes = append(l.Notes, fmt.Sprintf("%s: geometric mean of %s %s", title, words.Count(n, "ratio"), words.Figure(mean)))
 		}
 	}
 	l.Notes = append(l.Notes, versusNotes(list)...)

@@ -184,14 +184,6 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Plural returns a count with its noun, which takes an s: 1 row, 2 rows.
-func Plural[T int | int64](n T, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // Command is how to call a command of this module as this process was: by the path of
 // its program, with its name where that has all commands, or by go run if the program was
 // built by that or a test and will be gone.

@@ -79,7 +79,7 @@ backend/cpu/internal/widen: backend/cpu/internal/memory internal/bfloat16 intern
 backend/cpu/internal/timing: backend/cpu/internal/gemm backend/cpu/internal/memory backend/cpu/internal/probe tile
 backend/cpu/internal/gemm/pack: backend/cpu/internal/memory tile
 backend/cpu/internal/gemm: backend/cpu/internal/gemm/pack internal/bfloat16 backend/cpu/internal/amx backend/cpu/internal/probe golang.org/x/sys/cpu
-backend/cpu/internal/plan: backend tile backend/cpu/internal/gemm backend/cpu/internal/memory backend/cpu/internal/rows backend/cpu/internal/vexp machine model/blocking
+backend/cpu/internal/plan: internal/words backend tile backend/cpu/internal/gemm backend/cpu/internal/memory backend/cpu/internal/rows backend/cpu/internal/vexp machine model/blocking
 backend/cpu/internal/epilogue: backend/cpu/internal/plan tile internal/float16
 backend/cpu/internal/passes: backend/cpu/internal/epilogue backend/cpu/internal/plan backend/cpu/internal/widen tile model/blocking
 backend/cpu/internal/exec: internal/float16 backend/internal/stage backend/cpu/internal/evict backend/cpu/internal/plan backend tile backend/timeline golang.org/x/sys/unix
@@ -132,7 +132,7 @@ plugins/probe: internal/child internal/pjrtapi
 plugins/plugintest:
 cmd/plugin: plugins/probe cmd/internal/plugin internal/cli
 cmd/internal/plugin: internal/cli plugins plugins/probe github.com/spf13/pflag github.com/schollz/progressbar/v3
-internal/cli: internal/each internal/files github.com/spf13/pflag golang.org/x/term
+internal/cli: internal/each internal/files internal/words github.com/spf13/pflag golang.org/x/term
 internal/cli/clitest:
 internal/files: golang.org/x/sys/unix golang.org/x/sys/windows
 internal/files/filestest:

@@ -17,6 +17,11 @@ func Plural(noun string, n int) string {
 	return noun + "s"
 }
 
+// Count is a number of things: "1 row", "2 rows".
+func Count[T int | int64](n T, noun string) string {
+	return fmt.Sprintf("%d %s", n, Plural(noun, int(n)))
+}
+
 // Joined joins the parts that are not empty.
 func Joined(separator string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), separator)
@@ -35,7 +40,7 @@ func Counted(n int, noun string, least int) string {
 	if n < least {
 		return ""
 	}
-	return fmt.Sprintf("%d %s", n, Plural(noun, n))
+	return Count(n, noun)
 }
 
 // First joins the first n of a list and says how many more there are.

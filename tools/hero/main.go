@@ -25,6 +25,7 @@ import (
 
 	"matladder/internal/cli"
 	"matladder/internal/files"
+	"matladder/internal/words"
 	"matladder/machine"
 	"matladder/problem"
 	"matladder/results"
@@ -106,7 +107,7 @@ func read(path string, mode results.Mode) (l ladder, err error) {
 	l.device = machine.CommonName(first.Device)
 	l.made = first.StartedAt.Format("2006-01-02")
 	if first.Threads > 0 {
-		l.made = cli.Plural(int64(first.Threads), "thread") + ", " + l.made
+		l.made = words.Count(int64(first.Threads), "thread") + ", " + l.made
 	}
 	return l, nil
 }

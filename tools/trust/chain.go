@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"matladder/internal/words"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"time"
-
-	"matladder/internal/cli"
 )
 
 // measure has the programs of a condition take turns. What an earlier test of it measured
@@ -68,7 +67,7 @@ func (o *options) measure(ctx context.Context, c condition, stderr io.Writer) er
 			return err
 		}
 	}
-	fmt.Fprintf(stderr, "%s: %s in %s\n", c.name, cli.Plural(set, "set"), time.Since(begin).Round(time.Second))
+	fmt.Fprintf(stderr, "%s: %s in %s\n", c.name, words.Count(set, "set"), time.Since(begin).Round(time.Second))
 	return nil
 }
 

@@ -83,17 +83,6 @@ func (b *Backend) Solve(ctx context.Context, spec backend.ProblemSpec) (backend.
 	return b.solve(ctx, spec)
 }
 
-// sizesOf are the sizes of a problem that have no default in its family.
-func sizesOf(p problem.Problem) []int {
-	var list []int
-	for i, size := range p.Family().Sizes {
-		if size.Default == 0 {
-			list = append(list, p.Sizes()[i])
-		}
-	}
-	return list
-}
-
 // Signature is how the function of a shared library is called in C, for people.
 func (b *Backend) Signature() string { return signature(b.Function, b.symbol) }
 
@@ -138,7 +127,7 @@ type call struct {
 
 func newExecutable(f Call, p problem.Problem, on func(func())) backend.Executable {
 	in, out := stage.Split(p.Operands())
-	c := &call{f: f, on: on, sizes: sizesOf(p), inputs: len(in)}
+	c := &call{f: f, on: on, sizes: p.Family().Required(p.Sizes()), inputs: len(in)}
 	for _, o := range append(in[:len(in):len(in)], out...) {
 		c.arrays = append(c.arrays, tile.NewTensor(o.Dtype, o.Shape...))
 	}

@@ -20,6 +20,7 @@ import (
 	"matladder/internal/cgroup"
 	"matladder/internal/cli"
 	"matladder/internal/files"
+	"matladder/internal/words"
 	"matladder/results"
 	"matladder/stats"
 )
@@ -168,7 +169,7 @@ func quotaRemark() string {
 	if !limited || cores >= float64(runtime.NumCPU()) {
 		return ""
 	}
-	return fmt.Sprintf("a control group allows this process %.3g of %s: it is stopped whenever it has had that share, and so are its launches", cores, cli.Plural(runtime.NumCPU(), "core"))
+	return fmt.Sprintf("a control group allows this process %.3g of %s: it is stopped whenever it has had that share, and so are its launches", cores, words.Count(runtime.NumCPU(), "core"))
 }
 
 // list prints one point a line.
@@ -221,7 +222,7 @@ func (f *flags) conclude(stdout, stderr io.Writer, out string, o harness.Outcome
 		if lost := f.exports(stdout, all, more); err == nil {
 			err = lost
 		}
-		fmt.Fprintf(stdout, "%s: %s\n", cmp.Or(o.Saved, out), cli.Plural(len(o.Rows), "row"))
+		fmt.Fprintf(stdout, "%s: %s\n", cmp.Or(o.Saved, out), words.Count(len(o.Rows), "row"))
 	}
 	return sweepflag.Ended(stderr, err, cli.Command("bench", "--resume", "--out", cmp.Or(o.Saved, out)), o.Rows)
 }

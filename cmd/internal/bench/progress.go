@@ -8,6 +8,7 @@ import (
 	"matladder/backend"
 	"matladder/harness"
 	"matladder/internal/cli"
+	"matladder/internal/words"
 	"matladder/problem"
 
 	"github.com/schollz/progressbar/v3"
@@ -53,7 +54,7 @@ func (p *progress) observe(e harness.Event) {
 	title := problem.Title(e.Problem)
 	what := fmt.Sprintf("[%d/%d] %s", e.Group, e.Groups, title)
 	if e.Narrowed > 0 {
-		what = fmt.Sprintf("narrowing %s: %s", cli.Plural(e.Narrowed, "wide interval"), title)
+		what = fmt.Sprintf("narrowing %s: %s", words.Count(e.Narrowed, "wide interval"), title)
 	}
 	for _, r := range e.Rows {
 		if !harness.Bad(r.Status) {
@@ -80,7 +81,7 @@ func (p *progress) observe(e harness.Event) {
 		p.bar.Describe(cli.Line(p.w, fmt.Sprintf("%s round %d %-11s", what, e.Round+1, e.Kernel), barColumns))
 		p.bar.Set(min(barSteps-1, int(e.Done*barSteps))) // a bar that was full shows nothing any more
 	case e.Complete:
-		fmt.Fprintf(p.w, "%s: %s\n", what, cli.Plural(e.Round, "round"))
+		fmt.Fprintf(p.w, "%s: %s\n", what, words.Count(e.Round, "round"))
 	}
 }
 
@@ -93,7 +94,7 @@ func (p *progress) finish() {
 
 // printEstimate says what a sweep needs.
 func printEstimate(w io.Writer, e harness.Estimate, predicted bool) {
-	fmt.Fprintf(w, "%s in %s", cli.Plural(e.Points, "point"), cli.Plural(e.Groups, "group"))
+	fmt.Fprintf(w, "%s in %s", words.Count(e.Points, "point"), words.Count(e.Groups, "group"))
 	if e.Unmeasured > 0 {
 		fmt.Fprintf(w, ", %d of them skipped or unsupported", e.Unmeasured)
 	}
@@ -110,9 +111,9 @@ func printEstimate(w io.Writer, e harness.Estimate, predicted bool) {
 // oneLine is the same in short.
 func oneLine(e harness.Estimate, predicted bool) string {
 	if predicted {
-		return fmt.Sprintf("%s in %s to predict", cli.Plural(e.Points, "point"), cli.Plural(e.Groups, "group"))
+		return fmt.Sprintf("%s in %s to predict", words.Count(e.Points, "point"), words.Count(e.Groups, "group"))
 	}
-	return fmt.Sprintf("%s in %s, %s", cli.Plural(e.Points, "point"), cli.Plural(e.Groups, "group"), duration(e))
+	return fmt.Sprintf("%s in %s, %s", words.Count(e.Points, "point"), words.Count(e.Groups, "group"), duration(e))
 }
 
 // duration says how long a sweep takes if its kernels reach half of the peak:

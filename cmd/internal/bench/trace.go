@@ -11,8 +11,8 @@ import (
 	"matladder/backend/seeded"
 	"matladder/backend/timeline"
 	"matladder/harness"
-	"matladder/internal/cli"
 	"matladder/internal/files"
+	"matladder/internal/words"
 )
 
 // mostTraced bounds the points of a trace: it is to be looked at.
@@ -50,7 +50,7 @@ func (f *flags) writeTrace(ctx context.Context, stdout io.Writer, dev *device, s
 	if err := files.Replace(f.trace, b.Bytes()); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(stdout, "%s: one launch of %s, for ui.perfetto.dev or chrome://tracing\n", filepath.ToSlash(f.trace), cli.Plural(len(list), "point"))
+	_, err := fmt.Fprintf(stdout, "%s: one launch of %s, for ui.perfetto.dev or chrome://tracing\n", filepath.ToSlash(f.trace), words.Count(len(list), "point"))
 	return err
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"matladder/internal/cli"
+	"matladder/internal/words"
 	"matladder/stats"
 	"matladder/stats/twosample"
 )
@@ -73,7 +74,7 @@ func (o *options) runAB(ctx context.Context, stdout, stderr io.Writer, warn func
 		stopped = err
 	}
 	if errors.Is(stopped, context.Canceled) {
-		warn(fmt.Errorf("interrupted after %s", cli.Plural(len(t.files[0]), "pair")))
+		warn(fmt.Errorf("interrupted after %s", words.Count(len(t.files[0]), "pair")))
 	}
 	return stopped
 }
@@ -217,7 +218,7 @@ func (t *abTest) state(wanted int) string {
 	done := len(t.files[0])
 	text := fmt.Sprintf("pair %d of %d", done+1, wanted)
 	if n := t.untold(); n > 0 {
-		text += fmt.Sprintf(", for %d of %s that %s did not tell", n, cli.Plural(len(t.list), "point"), cli.Plural(t.compared, "pair"))
+		text += fmt.Sprintf(", for %d of %s that %s did not tell", n, words.Count(len(t.list), "point"), words.Count(t.compared, "pair"))
 	}
 	if done > 0 {
 		left := time.Since(t.begin) / time.Duration(done) * time.Duration(wanted-done)
@@ -260,11 +261,11 @@ func (t *abTest) conclude(stdout io.Writer, warn func(error)) error {
 	}
 	err := t.write(stdout, warn, t.list, t.onlyOld, t.onlyNew)
 	if n := t.untold(); n > 0 && t.compared == t.mostPairs {
-		warn(fmt.Errorf("%d of %s are UNSURE after %s, the most: a quieter machine tells more, or --most-pairs and a longer --turn", n, cli.Plural(len(t.list), "point"), cli.Plural(t.compared, "pair")))
+		warn(fmt.Errorf("%d of %s are UNSURE after %s, the most: a quieter machine tells more, or --most-pairs and a longer --turn", n, words.Count(len(t.list), "point"), words.Count(t.compared, "pair")))
 	}
 	for i, failed := range t.failures {
 		if n := len(failed); n > 0 && err == nil {
-			err = fmt.Errorf("%s of %s failed, the last: %w", cli.Plural(n, "turn"), sideNames[i], failed[n-1])
+			err = fmt.Errorf("%s of %s failed, the last: %w", words.Count(n, "turn"), sideNames[i], failed[n-1])
 		}
 	}
 	return err

@@ -11,7 +11,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/registry"
 	"matladder/backend/xla/aot"
-	"matladder/internal/cli"
+	"matladder/internal/words"
 	"matladder/machine"
 
 	"github.com/spf13/pflag"
@@ -86,7 +86,7 @@ func (o *options) plan(ctx context.Context, w io.Writer) error {
 	if err := o.open.Backend.(backend.Planner).WritePlan(ctx, &text, o.programs, o.open.Params); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "%s: %s in a launch\n%s", o.title(), cli.Plural(len(o.programs), "program"), text.String())
+	_, err := fmt.Fprintf(w, "%s: %s in a launch\n%s", o.title(), words.Count(len(o.programs), "program"), text.String())
 	return err
 }
 

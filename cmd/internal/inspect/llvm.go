@@ -15,7 +15,7 @@ import (
 	"text/tabwriter"
 
 	"matladder/backend"
-	"matladder/internal/cli"
+	"matladder/internal/words"
 )
 
 // tools are LLVM's: one that reads machine code, and one that runs a loop through a model
@@ -216,8 +216,8 @@ func (t *tools) annotate(ctx context.Context, w *strings.Builder, r backend.Rout
 	if asked == "" && report.cpu != processors("")[0] {
 		model += ", which does not know this processor"
 	}
-	fmt.Fprintf(w, "  the loop that multiplies, %s of %d, on %s; caches hit always:\n", cli.Plural(len(loop), "instruction"), len(list), model)
-	fmt.Fprintf(w, "  %.1f cycles a turn, at least %.1f; %s in it, %.2f a cycle%s\n\n", cycles, region.SummaryView.BlockRThroughput, cli.Plural(multiplications, "multiplication"), float64(multiplications)/cycles, fullest)
+	fmt.Fprintf(w, "  the loop that multiplies, %s of %d, on %s; caches hit always:\n", words.Count(len(loop), "instruction"), len(list), model)
+	fmt.Fprintf(w, "  %.1f cycles a turn, at least %.1f; %s in it, %.2f a cycle%s\n\n", cycles, region.SummaryView.BlockRThroughput, words.Count(multiplications, "multiplication"), float64(multiplications)/cycles, fullest)
 	tw := tabwriter.NewWriter(w, 0, 0, 1, ' ', tabwriter.AlignRight)
 	row := func(cells []float64, text string) {
 		for _, i := range used {

@@ -17,6 +17,7 @@ import (
 	"matladder/backend/xla/aot"
 	"matladder/internal/cli"
 	"matladder/internal/files"
+	"matladder/internal/words"
 	"matladder/kernels"
 	"matladder/machine"
 	"matladder/model/traverse"
@@ -210,7 +211,7 @@ func (o *options) chipTable(w io.Writer, b *aot.Backend, list []aot.Kernel, sum 
 	}
 	fmt.Fprint(w, notes)
 	if unknown > 0 {
-		_, err := fmt.Fprintf(w, "launch: at least %s, %s being unsupported\n\n", stats.FormatSeconds(sum.Low.Seconds()), cli.Plural(unknown, "kernel"))
+		_, err := fmt.Fprintf(w, "launch: at least %s, %s being unsupported\n\n", stats.FormatSeconds(sum.Low.Seconds()), words.Count(unknown, "kernel"))
 		return err
 	}
 	if uncounted {

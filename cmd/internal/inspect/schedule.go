@@ -12,8 +12,8 @@ import (
 	"matladder/backend"
 	"matladder/backend/xla/aot"
 	"matladder/backend/xla/aot/schedule"
-	"matladder/internal/cli"
 	"matladder/internal/each"
+	"matladder/internal/words"
 	"matladder/lower/mosaic"
 	"matladder/model"
 	"matladder/model/traverse"
@@ -115,7 +115,7 @@ func (r report) text(w io.Writer) error {
 // step writes what one grid step takes, part by part.
 func (r report) step(b *strings.Builder, p aot.Explained) {
 	t := p.Time
-	fmt.Fprintf(b, "\n%s: %s", r.short(p.Kernel), cli.Plural(t.Steps, "grid step"))
+	fmt.Fprintf(b, "\n%s: %s", r.short(p.Kernel), words.Count(t.Steps, "grid step"))
 	if p.Work.CoreSteps < p.Work.Steps {
 		fmt.Fprintf(b, " on each core, %d in all", p.Work.Steps)
 	}
@@ -166,7 +166,7 @@ func (r report) units(b *strings.Builder, p aot.Explained) {
 	in := span(s)
 	fmt.Fprintf(b, "  slots in use along the %d bundles of a step", in.Len())
 	if n := len(s.Conditional()); n > 0 {
-		fmt.Fprintf(b, ", %s included that only some steps run", cli.Plural(int64(n), "region"))
+		fmt.Fprintf(b, ", %s included that only some steps run", words.Count(int64(n), "region"))
 	}
 	b.WriteString("\n")
 	for _, u := range shown {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"matladder/backend/xla/aot"
-	"matladder/internal/cli"
+	"matladder/internal/words"
 	"matladder/stats"
 )
 
@@ -69,7 +69,7 @@ func (r report) svg(w io.Writer) error {
 // returns where it ends.
 func (r report) drawParts(b *strings.Builder, p aot.Explained, y int) int {
 	y += svgGap
-	text(b, 16, y-10, 14, "start", fmt.Sprintf("%s: %s of %s", r.short(p.Kernel), cli.Plural(p.Time.Steps, "grid step"), stats.FormatSeconds(p.Time.Step)))
+	text(b, 16, y-10, 14, "start", fmt.Sprintf("%s: %s of %s", r.short(p.Kernel), words.Count(p.Time.Steps, "grid step"), stats.FormatSeconds(p.Time.Step)))
 	longest := max(p.Time.Compute, p.Time.Transfer, p.Time.Overhead)
 	for _, part := range []struct {
 		name, colour string

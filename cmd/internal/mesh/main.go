@@ -12,6 +12,7 @@ import (
 
 	"matladder/internal/cli"
 	"matladder/internal/known"
+	"matladder/internal/words"
 	"matladder/machine/mesh"
 	"matladder/model"
 	"matladder/model/layer"
@@ -136,16 +137,16 @@ func (o options) search(ctx context.Context, w io.Writer) error {
 // table is for people.
 func (o options) table(w io.Writer, f layer.Found) error {
 	a := o.ask
-	batch := fmt.Sprintf("%s of %d tokens", cli.Plural(a.Sequences, "sequence"), a.Length)
+	batch := fmt.Sprintf("%s of %d tokens", words.Count(a.Sequences, "sequence"), a.Length)
 	if a.Phase == layer.Decode {
-		batch = fmt.Sprintf("a new token of each of %s behind %d in the cache", cli.Plural(a.Sequences, "sequence"), a.Length)
+		batch = fmt.Sprintf("a new token of each of %s behind %d in the cache", words.Count(a.Sequences, "sequence"), a.Length)
 	}
 	fmt.Fprintf(w, "One layer of %s, %s, %s, bfloat16, on %d devices of %s (%s) · predicted\n", a.Layer.Title, a.Phase, batch, a.Devices(), a.Chip.CommonName(), a.Slice())
 	meshes := "1 mesh"
 	if f.Meshes != 1 {
 		meshes = fmt.Sprintf("%d meshes", f.Meshes)
 	}
-	fmt.Fprintf(w, "%s, %s to spread the layer over them; need more than the %s of a device: %d\n\n", meshes, cli.Plural(f.Ways, "way"), layer.Bytes(int64(a.Chip.MemoryBytes.Value)), f.Small)
+	fmt.Fprintf(w, "%s, %s to spread the layer over them; need more than the %s of a device: %d\n\n", meshes, words.Count(f.Ways, "way"), layer.Bytes(int64(a.Chip.MemoryBytes.Value)), f.Small)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "mesh\tweights\tcaches\tmemory\tcompute\twire\tbound\ttime\tleast\tmost\tpeak\t")
 	again := false

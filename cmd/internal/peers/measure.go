@@ -18,6 +18,7 @@ import (
 	"matladder/harness"
 	"matladder/harness/tuned"
 	"matladder/internal/cli"
+	"matladder/internal/words"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/results"
@@ -107,8 +108,8 @@ func measureWith(ctx context.Context, f *flags, c harness.Config, opt harness.Op
 	}
 	opt.Backend, opt.Prober, opt.Controller = host.Backend, host.Prober, host.Controller
 	opt.Begin = func() {
-		fmt.Fprintf(stderr, "%s, %s, %s: %s against %s\n", host.Device().Names[0], host.Params.ISA, cli.Plural(host.Params.Threads, "thread"),
-			cli.Plural(len(sweep.Groups), "group"), strings.Join(opponents(l, opt.Baseline), ", "))
+		fmt.Fprintf(stderr, "%s, %s, %s: %s against %s\n", host.Device().Names[0], host.Params.ISA, words.Count(host.Params.Threads, "thread"),
+			words.Count(len(sweep.Groups), "group"), strings.Join(opponents(l, opt.Baseline), ", "))
 	}
 	if f.accumulators {
 		return harness.Outcome{}, harness.WriteAccumulators(ctx, stdout, sweep, opt)
@@ -158,7 +159,7 @@ func observe(w io.Writer, e harness.Event) {
 		}
 	}
 	if e.Complete {
-		fmt.Fprintf(w, "[%d/%d] %s: %s\n", e.Group, e.Groups, problem.Title(e.Problem), cli.Plural(e.Round, "round"))
+		fmt.Fprintf(w, "[%d/%d] %s: %s\n", e.Group, e.Groups, problem.Title(e.Problem), words.Count(e.Round, "round"))
 	}
 }
 
@@ -171,7 +172,7 @@ func conclude(stdout, stderr io.Writer, out, again string, rows []results.Record
 		if lost = cmp.Or(lost, stats.WriteContests(stdout, "text", summaries)); err == nil { // else what ended the sweep is told
 			err = lost
 		}
-		fmt.Fprintf(stdout, "%s: %s\n", out, cli.Plural(len(rows), "row"))
+		fmt.Fprintf(stdout, "%s: %s\n", out, words.Count(len(rows), "row"))
 	}
 	return sweepflag.Ended(stderr, err, again, rows)
 }

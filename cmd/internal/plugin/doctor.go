@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"matladder/internal/cli"
+	"matladder/internal/words"
 	"matladder/plugins"
 	"matladder/plugins/probe"
 )
@@ -128,5 +129,5 @@ func devices(kinds []string) string {
 	if len(kinds) == 0 {
 		return "no devices"
 	}
-	return fmt.Sprintf("%s (%s)", cli.Plural(len(kinds), "device"), strings.Join(slices.Compact(slices.Clone(kinds)), ", "))
+	return fmt.Sprintf("%s (%s)", words.Count(len(kinds), "device"), strings.Join(slices.Compact(slices.Clone(kinds)), ", "))
 }

@@ -14,6 +14,7 @@ import (
 	"matladder/harness/tuned"
 	"matladder/internal/cli"
 	"matladder/internal/files"
+	"matladder/internal/words"
 	"matladder/problem"
 	"matladder/stats"
 )
@@ -50,7 +51,7 @@ func (f *flags) runAudit(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stderr, "%s: %s to audit\n", dev.Summary, cli.Plural(len(jobs), "problem"))
+	fmt.Fprintf(stderr, "%s: %s to audit\n", dev.Summary, words.Count(len(jobs), "problem"))
 	a := tune.Auditor{Tuner: f.tuner(dev), Rounds: f.rounds}
 	var audits []tune.Audit
 	alike := func(i int, left time.Duration) time.Duration { return left / time.Duration(len(jobs)-i) }
@@ -60,7 +61,7 @@ func (f *flags) runAudit(ctx context.Context, stdout, stderr io.Writer) error {
 		audit, err := a.Audit(ctx, j)
 		return func() error {
 			fmt.Fprintf(stderr, "%s: %s, %.3f × as fast as %s of %s\n", what, audit.Tuner.Blocks,
-				audit.OverExhaustive.Center, audit.Exhaustive.Blocks, cli.Plural(audit.Exhaustive.Candidates, "shape"))
+				audit.OverExhaustive.Center, audit.Exhaustive.Blocks, words.Count(audit.Exhaustive.Candidates, "shape"))
 			audits = append(audits, audit)
 			return f.writeCSV(audits)
 		}, err
@@ -123,7 +124,7 @@ func (f *flags) report(dev *device, audits []tune.Audit, table *tuned.Table, wor
 	if f.note != "" {
 		fmt.Fprintf(&text, "%s\n\n", f.note)
 	}
-	fmt.Fprintf(&text, "Measured on %s, %s, %s, %s.\n\n", audits[0].Row.Evidence.Date, dev.Device().Names[0], cli.Plural(dev.Device().Parallel, "thread"), dev.versions)
+	fmt.Fprintf(&text, "Measured on %s, %s, %s, %s.\n\n", audits[0].Row.Evidence.Date, dev.Device().Names[0], words.Count(dev.Device().Parallel, "thread"), dev.versions)
 	if err := tune.WriteReport(&text, audits); err != nil {
 		return nil, err
 	}
@@ -143,7 +144,7 @@ func (f *flags) report(dev *device, audits []tune.Audit, table *tuned.Table, wor
 	slices.Sort(times)
 	format := func(d time.Duration) string { return stats.FormatSeconds(d.Seconds()) }
 	fmt.Fprintf(&text, "- a later run has the block shape from a table of %s in %s in the median of %s, %s at most: the file is read each time\n",
-		cli.Plural(len(table.Rows), "row"), format(times[len(times)/2]), cli.Plural(len(times), "look-up"), format(times[len(times)-1]))
+		words.Count(len(table.Rows), "row"), format(times[len(times)/2]), words.Count(len(times), "look-up"), format(times[len(times)-1]))
 	return text.Bytes(), nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"matladder/harness/tuned"
 	"matladder/internal/cli"
 	"matladder/internal/each"
+	"matladder/internal/words"
 )
 
 // state says how far a job is.
@@ -133,7 +134,7 @@ func (f *flags) remaining(all []tune.Job, table *tuned.Table, t tally) string {
 			}
 		}
 	}
-	of := cli.Plural(len(all), "problem")
+	of := words.Count(len(all), "problem")
 	if f.again {
 		if t.left == 0 {
 			return ""

@@ -11,6 +11,7 @@ import (
 	"matladder/harness/tuned"
 	"matladder/internal/cli"
 	"matladder/internal/files"
+	"matladder/internal/words"
 	"matladder/problem"
 	"matladder/stats"
 	"matladder/tile"
@@ -53,7 +54,7 @@ func (f *flags) show(ctx context.Context, w io.Writer) error {
 		fmt.Fprintln(w, "what look-ups answer for the problems above if their own row is not there, in times of their own blocks:")
 	}
 	for _, c := range costs {
-		fmt.Fprintf(w, "    %s, %s: answers for %s", c.Source, meaning[c.Source], cli.Plural(c.Rows, "problem"))
+		fmt.Fprintf(w, "    %s, %s: answers for %s", c.Source, meaning[c.Source], words.Count(c.Rows, "problem"))
 		if c.Rows > c.Unknown {
 			fmt.Fprintf(w, ", %.3f × in the mean, %.3f × at worst", c.Mean, c.Worst)
 		}
@@ -66,7 +67,7 @@ func (f *flags) show(ctx context.Context, w io.Writer) error {
 	if short > 0 {
 		ended = fmt.Sprintf(", %d of them ended by the budget: tune them again to go on", short)
 	}
-	_, err = fmt.Fprintf(w, "%s: %s%s\n", path, cli.Plural(len(t.Rows), "row"), ended)
+	_, err = fmt.Fprintf(w, "%s: %s%s\n", path, words.Count(len(t.Rows), "row"), ended)
 	return err
 }
 
@@ -86,7 +87,7 @@ func showRow(w io.Writer, r tuned.Row) {
 	e := r.Evidence
 	fmt.Fprintf(w, "%s\n    blocks %s  %s", r.Key, choice(r), stats.FormatSeconds(e.Seconds))
 	if e.Mode == tuned.Measured {
-		fmt.Fprintf(w, " (%s to %s, %s)", stats.FormatSeconds(e.Low), stats.FormatSeconds(e.High), cli.Plural(e.Samples, "sample"))
+		fmt.Fprintf(w, " (%s to %s, %s)", stats.FormatSeconds(e.Low), stats.FormatSeconds(e.High), words.Count(e.Samples, "sample"))
 	} else {
 		fmt.Fprint(w, " predicted")
 	}
@@ -143,7 +144,7 @@ func (f *flags) compare(ctx context.Context, w io.Writer) error {
 		}
 		fmt.Fprintln(w)
 	}
-	_, err = fmt.Fprintf(w, "%s of %s: %d as in %s, %d unknown there, %d timed here\n", cli.Plural(len(tuples), "row"), f.imports, same, path, none, timed)
+	_, err = fmt.Fprintf(w, "%s of %s: %d as in %s, %d unknown there, %d timed here\n", words.Count(len(tuples), "row"), f.imports, same, path, none, timed)
 	return err
 }
 

@@ -20,6 +20,7 @@ import (
 	"matladder/harness/tuned"
 	"matladder/internal/cli"
 	"matladder/internal/files"
+	"matladder/internal/words"
 	"matladder/kernels"
 	"matladder/model/blocking"
 	"matladder/problem"
@@ -50,7 +51,7 @@ func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 	if err := prepare(path); err != nil { // before minutes of measuring
 		return err
 	}
-	fmt.Fprintf(stderr, "%s: %s to tune, %d in the table\n", dev.Summary, cli.Plural(len(jobs), "problem"), len(table.Rows))
+	fmt.Fprintf(stderr, "%s: %s to tune, %d in the table\n", dev.Summary, words.Count(len(jobs), "problem"), len(table.Rows))
 	u := f.tuner(dev)
 	done, err := f.each(ctx, begin, jobs, shares(jobs, of), stderr, func(_ string, j tune.Job, share, left time.Duration, observe func(tune.Event)) (func() error, error) {
 		now, err := f.load(path, dev.machine) // another tune may have written rows of its own
@@ -70,7 +71,7 @@ func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 		row, err := u.Tune(ctx, j)
 		return func() error {
 			if m := u.Machine; m.Repeated > 0 {
-				fmt.Fprintf(stderr, "%s: the machine was slow or disturbed in %d of %s, which were measured again\n", row.Key, m.Repeated, cli.Plural(m.Rounds, "round"))
+				fmt.Fprintf(stderr, "%s: the machine was slow or disturbed in %d of %s, which were measured again\n", row.Key, m.Repeated, words.Count(m.Rounds, "round"))
 			}
 			tellDropped(stderr, row.Key, u.Dropped)
 			var taken bool
@@ -89,7 +90,7 @@ func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "%s: %s%s\n", path, cli.Plural(len(table.Rows), "row"), f.remaining(all, table, done))
+	fmt.Fprintf(stdout, "%s: %s%s\n", path, words.Count(len(table.Rows), "row"), f.remaining(all, table, done))
 	if done.failed > 0 {
 		return cli.ErrTold
 	}
@@ -99,7 +100,7 @@ func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 // tellDropped says what the search for a row had to do without, and of the first why.
 func tellDropped(w io.Writer, key tuned.Key, list []tune.Dropped) {
 	if len(list) > 0 {
-		fmt.Fprintf(w, "%s: %s out of the race: %s\n", key, cli.Plural(len(list), "candidate"), list[0])
+		fmt.Fprintf(w, "%s: %s out of the race: %s\n", key, words.Count(len(list), "candidate"), list[0])
 	}
 }
 

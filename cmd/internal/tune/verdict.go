@@ -5,7 +5,7 @@ import (
 
 	"matladder/harness/tune"
 	"matladder/harness/tuned"
-	"matladder/internal/cli"
+	"matladder/internal/words"
 	"matladder/problem"
 	"matladder/stats"
 	"matladder/tile"
@@ -43,7 +43,7 @@ func confirmed(e tuned.Evidence) string {
 	if c.Rounds == 0 {
 		return ""
 	}
-	rival := fmt.Sprintf("%s takes %.3f × as long (%.3f to %.3f, %s)", c.Rival, c.Ratio, c.Low, c.High, cli.Plural(c.Rounds, "round"))
+	rival := fmt.Sprintf("%s takes %.3f × as long (%.3f to %.3f, %s)", c.Rival, c.Ratio, c.Low, c.High, words.Count(c.Rounds, "round"))
 	if c.Low > 1 {
 		return "confirmed: " + rival
 	}
@@ -63,12 +63,12 @@ func adjusted(r tuned.Row) string {
 	a := r.Evidence.Adjusted
 	switch {
 	case r.Params != "" && a.Rounds == 0:
-		return fmt.Sprintf("%s: %.3f × as fast as without, best of %s", r.Params, a.Gain, cli.Plural(a.Tried, "adjustment"))
+		return fmt.Sprintf("%s: %.3f × as fast as without, best of %s", r.Params, a.Gain, words.Count(a.Tried, "adjustment"))
 	case r.Params != "":
 		return fmt.Sprintf("%s: %.3f × as fast as without (%.3f to %.3f, %s), best of %s", r.Params, a.Gain, a.Low, a.High,
-			cli.Plural(a.Rounds, "round"), cli.Plural(a.Tried, "adjustment"))
+			words.Count(a.Rounds, "round"), words.Count(a.Tried, "adjustment"))
 	case a.Tried > 0:
-		return fmt.Sprintf("none of %s is clearly faster", cli.Plural(a.Tried, "adjustment"))
+		return fmt.Sprintf("none of %s is clearly faster", words.Count(a.Tried, "adjustment"))
 	}
 	return ""
 }
@@ -78,11 +78,11 @@ func searched(e tuned.Evidence) string {
 	timed := len(e.Tried)
 	switch {
 	case e.Ended == "" && e.Mode == tuned.Predicted:
-		return cli.Plural(timed, "candidate") + " compiled"
+		return words.Count(timed, "candidate") + " compiled"
 	case e.Ended == "":
-		return cli.Plural(timed, "candidate") + " raced"
+		return words.Count(timed, "candidate") + " raced"
 	case e.Mode == tuned.Predicted:
-		return fmt.Sprintf("%d of %s compiled, ended by %s", e.Launched, cli.Plural(e.Candidates, "candidate"), e.Ended)
+		return fmt.Sprintf("%d of %s compiled, ended by %s", e.Launched, words.Count(e.Candidates, "candidate"), e.Ended)
 	}
-	return fmt.Sprintf("%d of %s launched, %d raced, ended by %s", e.Launched, cli.Plural(e.Candidates, "candidate"), timed, e.Ended)
+	return fmt.Sprintf("%d of %s launched, %d raced, ended by %s", e.Launched, words.Count(e.Candidates, "candidate"), timed, e.Ended)
 }

@@ -14,6 +14,7 @@ import (
 
 	"matladder/internal/cli"
 	"matladder/internal/files"
+	"matladder/internal/words"
 	"matladder/plots/figure"
 	"matladder/results"
 	"matladder/stats"
@@ -203,8 +204,8 @@ func collect(ctx context.Context, o *options) error {
 			right++
 		}
 	}
-	_, err = fmt.Fprintf(o.stdout, "%s: %s of %s, %s, %d of %d exercises right\n", filepath.ToSlash(path), cli.Plural(rows, "row"),
-		cli.Plural(len(h.Rows), "results file"), cli.Plural(len(said), "prediction"), right, len(verdicts))
+	_, err = fmt.Fprintf(o.stdout, "%s: %s of %s, %s, %d of %d exercises right\n", filepath.ToSlash(path), words.Count(rows, "row"),
+		words.Count(len(h.Rows), "results file"), words.Count(len(said), "prediction"), right, len(verdicts))
 	return err
 }
 

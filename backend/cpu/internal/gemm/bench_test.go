@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/probe"
 )
 
@@ -35,7 +36,7 @@ func BenchmarkTile(b *testing.B) {
 
 func benchTile[S Source, C Sum](b *testing.B, p *MicroKernels[S, C]) {
 	steps := 256 / p.Words
-	pa, pb := Buffer(p.SizeA(p.MR, steps*p.KU)), Buffer(p.SizeB(steps*p.KU, p.NR))
+	pa, pb := memory.NewBuffer(p.SizeA(p.MR, steps*p.KU)), memory.NewBuffer(p.SizeB(steps*p.KU, p.NR))
 	p.PackA(pa, randomSource[S](p.MR*steps*p.KU), steps*p.KU, p.MR, steps*p.KU)
 	p.PackB(pb, randomSource[S](p.NR*steps*p.KU), p.NR, steps*p.KU, p.NR)
 	wa, wb := words(pa, len(pa)), words(pb, len(pb))
@@ -81,7 +82,7 @@ func BenchmarkBlock(b *testing.B) {
 }
 
 func benchBlock[S Source, C Sum](b *testing.B, p *MicroKernels[S, C], n int) {
-	pa, pb, c := Buffer(p.SizeA(n, n)), Buffer(p.SizeB(n, n)), make([]C, n*n)
+	pa, pb, c := memory.NewBuffer(p.SizeA(n, n)), memory.NewBuffer(p.SizeB(n, n)), make([]C, n*n)
 	p.PackA(pa, randomSource[S](n*n), n, n, n)
 	p.PackB(pb, randomSource[S](n*n), n, n, n)
 	b.Run(fmt.Sprintf("%s/%d", p.Name, n), func(b *testing.B) {
@@ -119,7 +120,7 @@ func BenchmarkThin(b *testing.B) {
 
 func benchThin[S Source, C Sum](b *testing.B, p *MicroKernels[S, C], m, k, n int) {
 	a, src, c := randomSource[S](m*k), randomSource[S](k*n), make([]C, m*n)
-	pa, pb := Buffer(p.SizeA(m, k)), Buffer(p.SizeB(k, n))
+	pa, pb := memory.NewBuffer(p.SizeA(m, k)), memory.NewBuffer(p.SizeB(k, n))
 	p.PackA(pa, a, k, m, k)
 	p.PackB(pb, src, n, k, n)
 	piece := max(p.NR, probe.Host().L2/2/p.PanelB(k)*p.NR)
@@ -177,7 +178,7 @@ func BenchmarkPack(b *testing.B) {
 
 func benchPack[S Source, C Sum](b *testing.B, p *MicroKernels[S, C]) {
 	const n = 1024
-	src, dst := randomSource[S](n*n), Buffer(max(p.SizeA(n, n), p.SizeB(n, n)))
+	src, dst := randomSource[S](n*n), memory.NewBuffer(max(p.SizeA(n, n), p.SizeB(n, n)))
 	var s S
 	for _, op := range []struct {
 		name string

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"matladder/backend/cpu/internal/memory"
 	"matladder/internal/thoroughtest"
 )
 
@@ -63,22 +64,22 @@ func oddStep[S Source, C Sum](p *MicroKernels[S, C]) int { return max(1, p.Words
 func checkBlock[S Source, C Sum](t *testing.T, r *rand.Rand, p *MicroKernels[S, C], m, n, k int) {
 	t.Helper()
 	a, b := randomSource[S](m*k), randomSource[S](k*n)
-	pa, pb := Buffer(p.SizeA(m, k)), Buffer(p.SizeB(k, n))
+	pa, pb := memory.NewBuffer(p.SizeA(m, k)), memory.NewBuffer(p.SizeB(k, n))
 	p.PackA(pa, a, k, m, k)
 	p.PackB(pb, b, n, k, n)
 
 	ldc := n + r.IntN(3)
 	guard := C(77)
-	memory := fenced[C](t, guardRows*ldc+(m-1)*ldc+n)
-	c := memory[guardRows*ldc:]
+	fence := fenced[C](t, guardRows*ldc+(m-1)*ldc+n)
+	c := fence[guardRows*ldc:]
 	accumulate := r.IntN(2) == 0
 	// NaN in c shows whether it is read where it should not be.
 	before := C(3)
 	if nan, ok := any(float32(math.NaN())).(C); ok && !accumulate {
 		before = nan
 	}
-	for i := range memory {
-		memory[i] = guard
+	for i := range fence {
+		fence[i] = guard
 	}
 	for i := range m {
 		for j := range n {
@@ -117,7 +118,7 @@ func checkBlock[S Source, C Sum](t *testing.T, r *rand.Rand, p *MicroKernels[S, 
 			if run.Rows != nil {
 				part.Rows = run.Rows[k0:]
 			} else {
-				part.A = Buffer(p.SizeA(m, k1-k0))
+				part.A = memory.NewBuffer(p.SizeA(m, k1-k0))
 				p.PackA(part.A, a[k0:], k, m, k1-k0)
 			}
 			return part
@@ -129,8 +130,8 @@ func checkBlock[S Source, C Sum](t *testing.T, r *rand.Rand, p *MicroKernels[S, 
 	}
 
 	at := fmt.Sprintf("%d×%d×%d, a's rows %v, ldc %d, accumulate %v, split %d", m, n, k, run.LDA, ldc, accumulate, split)
-	for i := range memory[:guardRows*ldc] {
-		if memory[i] != guard {
+	for i := range fence[:guardRows*ldc] {
+		if fence[i] != guard {
 			t.Fatalf("%s: wrote in front of c", at)
 		}
 	}
@@ -188,7 +189,7 @@ func TestBlock_Extremes(t *testing.T) {
 func testExtremes[S int8 | uint8](values []S) func(*testing.T, *MicroKernels[S, int32]) {
 	return func(t *testing.T, p *MicroKernels[S, int32]) {
 		const k = 140_000 // 128·128·k is beyond int32
-		pa, pb := Buffer(p.SizeA(1, k)), Buffer(p.SizeB(k, 1))
+		pa, pb := memory.NewBuffer(p.SizeA(1, k)), memory.NewBuffer(p.SizeB(k, 1))
 		for _, x := range values {
 			for _, y := range values {
 				a, b, c := make([]S, k), make([]S, k), []int32{5}
@@ -224,7 +225,7 @@ func TestBlock_Mixed(t *testing.T) {
 func mixed[S, T Source, C Sum](t *testing.T, pathA *MicroKernels[S, C], pathB *MicroKernels[T, C]) {
 	const m, n, k = 13, 35, 67
 	a, b, c := randomSource[S](m*k), randomSource[T](k*n), make([]C, m*n)
-	pa, pb := Buffer(pathA.SizeA(m, k)), Buffer(pathB.SizeB(k, n))
+	pa, pb := memory.NewBuffer(pathA.SizeA(m, k)), memory.NewBuffer(pathB.SizeB(k, n))
 	pathA.PackA(pa, a, k, m, k)
 	pathB.PackB(pb, b, n, k, n)
 	pathB.Block(c, n, m, n, k, pa, pb, false)
@@ -265,7 +266,7 @@ func testNonFinite[S Source](t *testing.T, p *MicroKernels[S, float32], values .
 		way /= len(values)
 		a, b, c := make([]S, m*k), make([]S, k*n), make([]float32, m*n)
 		a[(m-1)*k+k-1], b[n-1] = bad, bad
-		pa, pb := Buffer(p.SizeA(m, k)), Buffer(p.SizeB(k, n))
+		pa, pb := memory.NewBuffer(p.SizeA(m, k)), memory.NewBuffer(p.SizeB(k, n))
 		p.PackA(pa, a, k, m, k)
 		p.PackB(pb, b, n, k, n)
 		if p.DirectRows() > 0 && way == 1 {
@@ -290,7 +291,7 @@ func TestBlock_Refuses(t *testing.T) {
 	p := For(Detect()).Float32
 	const m, n, k = 5, 7, 3
 	a, b, c := make([]float32, m*k), make([]float32, k*n), make([]float32, m*n)
-	pa, pb := Buffer(p.SizeA(m, k)), Buffer(p.SizeB(k, n))
+	pa, pb := memory.NewBuffer(p.SizeA(m, k)), memory.NewBuffer(p.SizeB(k, n))
 	for name, call := range map[string]func(){
 		"short c":          func() { p.Block(c[:m*n-1], n, m, n, k, pa, pb, false) },
 		"short packed a":   func() { p.Block(c, n, m, n, k, pa[:len(pa)-1], pb, false) },

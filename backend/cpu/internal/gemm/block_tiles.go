@@ -53,7 +53,7 @@ func (x tilesBlock[C]) run() {
 		kept = max(kept, part/tilesNR*(piece/tilesMR))
 	}
 	if x.work == nil {
-		b := Buffer(kept * tileBytes)
+		b := memory.NewBuffer(kept * tileBytes)
 		x.work = unsafe.Slice((*C)(unsafe.Pointer(unsafe.SliceData(b))), kept*tileSums)
 	}
 	y := new(strip[C]) // one for all, as a kernel's argument may escape

@@ -1,6 +1,9 @@
 package gemm
 
-import "testing"
+import (
+	"matladder/backend/cpu/internal/memory"
+	"testing"
+)
 
 // TestBlocking: Block hands its micro-kernels runs, pieces and parts as Blocking says.
 func TestBlocking(t *testing.T) {
@@ -44,7 +47,7 @@ func testBlocking[S Source, C Sum](t *testing.T, given *MicroKernels[S, C]) {
 				run, rows = max(run, steps*p.KU), max(rows, met)
 			}
 		}
-		p.Block(make([]C, m*n), n, m, n, k, Buffer(p.SizeA(m, k)), Buffer(p.SizeB(k, n)), false)
+		p.Block(make([]C, m*n), n, m, n, k, memory.NewBuffer(p.SizeA(m, k)), memory.NewBuffer(p.SizeB(k, n)), false)
 		wantRun, wantRows, wantCols := p.Blocking(m, n, k)
 		if run != wantRun || rows != min(wantRows, m) || cols != min(wantCols, n) {
 			t.Errorf("%s, %d×%d×%d: runs of %d, pieces of %d rows and parts of %d columns; Blocking says %d, %d and %d",

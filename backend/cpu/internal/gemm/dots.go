@@ -110,7 +110,7 @@ var dotsWorks = sync.Pool{New: func() any { return new(dotsWork) }}
 func (x *dotsBlock[S, C]) rowsOf(a left, steps int) {
 	x.row = ceil(steps, x.dots.lanes) * x.dots.lanes
 	if need := x.m * x.row; cap(x.work.a) < need {
-		x.work.a = words(Buffer(need*wordBytes), need*wordBytes)
+		x.work.a = words(memory.NewBuffer(need*wordBytes), need*wordBytes)
 	}
 	x.work.a = x.work.a[:x.m*x.row]
 	apart := 1 // words, from step to step

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/widen"
 	"matladder/internal/bfloat16"
 )
@@ -107,7 +108,7 @@ func checkGroups(t *testing.T, r *rand.Rand, p *Groups, m, n, k int) {
 		}
 	}
 	apart := p.PanelB(k) + r.IntN(3)*64
-	pa, pb := Buffer(ceil(m, p.MR)*p.PanelA(k)), Buffer((ceil(n, p.NR)-1)*apart+p.PanelB(k))
+	pa, pb := memory.NewBuffer(ceil(m, p.MR)*p.PanelA(k)), memory.NewBuffer((ceil(n, p.NR)-1)*apart+p.PanelB(k))
 	for i := range pb {
 		pb[i] = byte(r.Uint32())
 	}
@@ -139,7 +140,7 @@ func BenchmarkGroups(b *testing.B) {
 			benchBlock(b, plain, n)
 			for _, size := range []int{16, 32, 128} {
 				p := For(isa).Groups(size)
-				pa, pb, c := Buffer(ceil(n, p.MR)*p.PanelA(n)), Buffer(ceil(n, p.NR)*p.PanelB(n)), make([]float32, n*n)
+				pa, pb, c := memory.NewBuffer(ceil(n, p.MR)*p.PanelA(n)), memory.NewBuffer(ceil(n, p.NR)*p.PanelB(n)), make([]float32, n*n)
 				ones := func(to []float32, _, _ int) {
 					for i := range to {
 						to[i] = 1
@@ -215,7 +216,7 @@ func checkInGroups(t *testing.T, r *rand.Rand, path *MicroKernels[uint16, float3
 			}
 		}
 	}
-	pa := Buffer(path.SizeA(m, k))
+	pa := memory.NewBuffer(path.SizeA(m, k))
 	path.PackA(pa, a, lda, m, k)
 	p.BlockGroups(c, ldc, m, n, k, pa, b, off, ldb, accumulate, nil, GroupsOfB{first, size, func(to []float32, column, group int) { copy(to, scales[group*n+column:]) }})
 	for i := range c {
@@ -235,7 +236,7 @@ func BenchmarkInGroups(b *testing.B) {
 	for _, m := range []int{1, 2, 4, 6, 8, 12, 16} {
 		p, codes, c := table.InGroups["float4_e2m1fn"], make([]byte, k*n/2), make([]float32, m*n)
 		a := randomSource[uint16](m * k)
-		pa := Buffer(table.SizeA(m, k))
+		pa := memory.NewBuffer(table.SizeA(m, k))
 		table.PackA(pa, a, k, m, k)
 		b.Run(fmt.Sprint(m), func(b *testing.B) {
 			reportRate(b, table, m, n, k, best(b, func() {

@@ -320,7 +320,7 @@ const (
 // next one are asked for.
 func (x *inPlaceRun[C]) inPieces(work []byte) int {
 	if work == nil {
-		work = Buffer(x.Work(x.m, 0))
+		work = memory.NewBuffer(x.Work(x.m, 0))
 	}
 	wide, nr := words(work, x.Work(x.m, 0)), x.pieces.panel
 	whole := x.n / nr * nr

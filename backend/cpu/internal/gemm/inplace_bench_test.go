@@ -3,6 +3,7 @@ package gemm
 import (
 	"fmt"
 	"math/rand/v2"
+	"matladder/backend/cpu/internal/memory"
 	"testing"
 )
 
@@ -24,8 +25,8 @@ func BenchmarkInPlace(b *testing.B) {
 
 func benchInPlace[C Sum](b *testing.B, p *InPlace[C], m int) {
 	const k, n, ld = 1024, 1024, 6144
-	a := Buffer(ceil(m, p.mr) * p.mr * ceil(k, p.ku) * wordBytes)
-	mem := Buffer(4096 * ld * p.bits / 8)
+	a := memory.NewBuffer(ceil(m, p.mr) * p.mr * ceil(k, p.ku) * wordBytes)
+	mem := memory.NewBuffer(4096 * ld * p.bits / 8)
 	for i := range mem {
 		mem[i] = byte(rand.Uint32())&0xef | 0x20 // no NaN and no denormal number of float8
 	}

@@ -7,9 +7,6 @@ import (
 	"matladder/backend/cpu/internal/memory"
 )
 
-// Buffer returns n bytes aligned to a cache line, for packed panels.
-func Buffer(n int) []byte { return memory.NewBuffer(n) }
-
 const (
 	wordBytes = 4
 	cacheLine = memory.CacheLine

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"matladder/backend/cpu/internal/memory"
 	"slices"
 	"testing"
 	"unsafe"
@@ -123,7 +124,7 @@ func checkParts[S Source, C Sum](t *testing.T, r *rand.Rand, p *MicroKernels[S, 
 	k = k0 + more
 	ld := n + r.IntN(4)
 	src := randomSource[S](k * ld)
-	whole, parts := Buffer(p.SizeB(k, n)), Buffer(p.SizeB(k, n))
+	whole, parts := memory.NewBuffer(p.SizeB(k, n)), memory.NewBuffer(p.SizeB(k, n))
 	p.PackB(whole, src, ld, k, n)
 	p.PackBPart(parts, p.PanelB(k), src, ld, k0, n)
 	p.PackBPart(parts[p.PanelB(k0):], p.PanelB(k), src[k0*ld:], ld, k-k0, n)

@@ -75,7 +75,7 @@ func (p pieceCuts) work(nr int) int { return p.steps * ceil(p.width, nr) * nr * 
 func (x directBlock[S, C]) inPieces(n, steps int, work []byte) {
 	p := x.direct.pieces
 	if work == nil {
-		work = Buffer(p.work(x.NR))
+		work = memory.NewBuffer(p.work(x.NR))
 	}
 	packed := words(work, p.work(x.NR))
 	x.begin(0, steps)

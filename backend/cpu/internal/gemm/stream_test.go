@@ -79,7 +79,7 @@ func testStreamed[S Source, C Sum](t *testing.T, r *rand.Rand, e pack.Encoding[S
 		for i := range b {
 			b[i] = element(r)
 		}
-		pa, pb := Buffer(p.SizeA(m, kk)), Buffer(p.SizeB(kk, n))
+		pa, pb := memory.NewBuffer(p.SizeA(m, kk)), memory.NewBuffer(p.SizeB(kk, n))
 		p.PackA(pa, a, kk, m, kk)
 		p.PackB(pb, b, n, kk, n)
 		got, want := make([]C, m*n), make([]C, m*n)
@@ -100,7 +100,7 @@ func testStreamed[S Source, C Sum](t *testing.T, r *rand.Rand, e pack.Encoding[S
 func packingDirect[S Source, C Sum](p *MicroKernels[S, C]) direct[C] {
 	return func(c *C, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, _, rows, cols int, bias *C, accumulate bool) {
 		ld, k := ldb/memory.Size[S](), steps*p.KU
-		pb := Buffer(p.SizeB(k, cols))
+		pb := memory.NewBuffer(p.SizeB(k, cols))
 		p.PackB(pb, unsafe.Slice((*S)(b), (k-1)*ld+cols), ld, k, cols)
 		panel := words(pb, p.SizeB(k, cols))
 		p.kernel.tile(c, ldc, steps, a, &panel[0], bias, 0, rows, cols, accumulate)

@@ -13,6 +13,7 @@ import (
 	"time"
 	"unsafe"
 
+	"matladder/backend/cpu/internal/memory"
 	"matladder/internal/thoroughtest"
 )
 
@@ -100,7 +101,7 @@ func newStressJob[S Source, C Sum](p, reference *MicroKernels[S, C], m, n, k int
 		}
 	}
 	multiply := func(p *MicroKernels[S, C]) []C {
-		pa, pb, c := Buffer(p.SizeA(m, k)), Buffer(p.SizeB(k, n)), make([]C, m*n)
+		pa, pb, c := memory.NewBuffer(p.SizeA(m, k)), memory.NewBuffer(p.SizeB(k, n)), make([]C, m*n)
 		p.PackA(pa, a, k, m, k)
 		p.PackB(pb, b, n, k, n)
 		p.Block(c, n, m, n, k, pa, pb, false)
@@ -115,8 +116,8 @@ func newStressJob[S Source, C Sum](p, reference *MicroKernels[S, C], m, n, k int
 			return nil
 		}
 		ldc := ceil(n, cacheLine/wordBytes) * cacheLine / wordBytes
-		c := unsafe.Slice((*C)(unsafe.Pointer(&Buffer(m * ldc * wordBytes)[0])), m*ldc)
-		pb := Buffer(p.SizeB(k, n))
+		c := unsafe.Slice((*C)(unsafe.Pointer(&memory.NewBuffer(m * ldc * wordBytes)[0])), m*ldc)
+		pb := memory.NewBuffer(p.SizeB(k, n))
 		p.PackB(pb, b, n, k, n)
 		p.Multiply(Run[S]{Rows: a, LDA: k, B: pb, Write: WriteNonTemporal}, c, ldc, m, n, k, false)
 		for i := range m {

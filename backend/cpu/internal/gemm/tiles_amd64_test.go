@@ -113,7 +113,7 @@ func checkStreams[C Sum](t *testing.T, r *rand.Rand, x tilesTwins[C], panels, st
 			words[i] = x.word(r)
 		}
 	}
-	sums := words(Buffer(strips*panels*tileBytes), strips*panels*tileBytes)
+	sums := words(memory.NewBuffer(strips*panels*tileBytes), strips*panels*tileBytes)
 	work := unsafe.Slice((*C)(unsafe.Pointer(&sums[0])), len(sums))
 	for i := range work {
 		work[i] = C(r.IntN(2001) - 1000)
@@ -129,7 +129,7 @@ func checkStreams[C Sum](t *testing.T, r *rand.Rand, x tilesTwins[C], panels, st
 		stream := way != streamNot
 		work := slices.Clone(work)
 		if stream {
-			aligned := words(Buffer(len(work)*wordBytes), len(work)*wordBytes)
+			aligned := words(memory.NewBuffer(len(work)*wordBytes), len(work)*wordBytes)
 			clone := work
 			work = unsafe.Slice((*C)(unsafe.Pointer(&aligned[0])), len(aligned))
 			copy(work, clone)
@@ -196,7 +196,7 @@ func checkStreams[C Sum](t *testing.T, r *rand.Rand, x tilesTwins[C], panels, st
 		if way.narrows() {
 			element = memory.Size[uint16]()
 		}
-		got := unsafe.Slice((*C)(unsafe.Pointer(&Buffer(len(want) * wordBytes)[0])), len(want))
+		got := unsafe.Slice((*C)(unsafe.Pointer(&memory.NewBuffer(len(want) * wordBytes)[0])), len(want))
 		run(x.fast, got, element, way)
 		compare(way, got, element)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
+	"matladder/internal/words"
 	"matladder/tile"
 )
 
@@ -107,7 +108,7 @@ func buffers(p *plan.Plan) error {
 		})
 		x.Mem = own(p.Refs[x.Ref].Name+" widened", rows*p.Refs[x.Ref].Cols*4)
 	}
-	p.Rows = own(plan.Plural(p.Vectors, "row vector"), p.Vectors*plan.VectorLanes*4)
+	p.Rows = own(words.Count(p.Vectors, "row vector"), p.Vectors*plan.VectorLanes*4)
 	p.SharedBytes, p.LocalBytes = shared.Size, local.Size
 	return nil
 }

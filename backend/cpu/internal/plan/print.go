@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -66,26 +65,10 @@ func (p *Plan) Print(t *Text) {
 // KiB prints a number of bytes: "96 KiB".
 func KiB(bytes int64) string { return backend.FormatBytes(bytes) }
 
-// Plural prints a number of things: "1 row", "2 rows".
-func Plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 func by(shape []int, with string) string {
 	parts := make([]string, len(shape))
 	for i, n := range shape {
 		parts[i] = fmt.Sprint(n)
 	}
 	return strings.Join(parts, with)
-}
-
-// appendNew is append for what the list does not have.
-func appendNew[T comparable](list []T, v T) []T {
-	if slices.Contains(list, v) {
-		return list
-	}
-	return append(list, v)
 }

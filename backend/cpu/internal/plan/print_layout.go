@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"matladder/backend/cpu/internal/gemm"
+	"matladder/internal/each"
 	"matladder/machine"
 	"matladder/tile"
 )
@@ -18,7 +19,7 @@ func (p *Plan) tellLayout(say say) {
 		if others := p.otherPaths(d); len(others) > 0 {
 			line += "; rather than " + strings.Join(others, ", ")
 		}
-		products = appendNew(products, line)
+		products = each.With(products, line)
 	})
 	for _, line := range products {
 		say("%s", line)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"matladder/backend/cpu/internal/gemm"
+	"matladder/internal/words"
 	"matladder/tile"
 )
 
@@ -24,7 +25,7 @@ func (t *Text) loops(p *Plan) {
 		if s.times > 1 {
 			what = fmt.Sprintf(", the first of %d products", s.times)
 		}
-		lines := []string{fmt.Sprintf("%s, %d at a time%s", Plural(p.Tasks.Outers*p.Tasks.Inners, "task"), p.Tasks.Workers, what)}
+		lines := []string{fmt.Sprintf("%s, %d at a time%s", words.Count(p.Tasks.Outers*p.Tasks.Inners, "task"), p.Tasks.Workers, what)}
 		loops := append([]Loop{{p.Tasks.Steps, "programs of a task"}}, p.LoopsOf(s.Step, s.Dots[0])...)
 		for i, l := range loops {
 			// A loop that runs once is shown only for what is said of it.

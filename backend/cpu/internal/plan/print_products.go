@@ -6,6 +6,7 @@ import (
 
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/internal/each"
+	"matladder/internal/words"
 	"matladder/tile"
 )
 
@@ -35,7 +36,7 @@ func (p *Plan) tellSkinny(say say) {
 				how = "widened in pieces, each " + how
 			}
 		}
-		meets := fmt.Sprintf("its blocks meet %s of a", Plural(tile.Ceil(o.Meets, o.K), "row"))
+		meets := fmt.Sprintf("its blocks meet %s of a", words.Count(tile.Ceil(o.Meets, o.K), "row"))
 		why := fmt.Sprintf("%s; up to %d it would be faster not to pack them whole%s", meets, pays, on)
 		switch {
 		case options != nil:
@@ -73,7 +74,7 @@ func (p *Plan) readsOf(i int) []gemm.ReadB {
 	var reads []gemm.ReadB
 	p.EachDot(func(s ShownStep, d *Dot) {
 		if d.B == i && p.Operands[i].Keep == KeepUnpacked {
-			reads = appendNew(reads, p.CallOf(s.Step, d).Read)
+			reads = each.With(reads, p.CallOf(s.Step, d).Read)
 		}
 	})
 	return reads
@@ -130,7 +131,7 @@ func (p *Plan) Routines() (list []Routine) {
 		}
 		for _, read := range reads {
 			what := fmt.Sprintf("%s·%s: %s, %s %s", p.Refs[a.Ref].Name, p.Refs[b.Ref].Name, d.Product.Name, p.Refs[b.Ref].Name, strategyOf(read).what)
-			list = appendNew(list, Routine{d.Product.Routine(read), what})
+			list = each.With(list, Routine{d.Product.Routine(read), what})
 		}
 	})
 	return list

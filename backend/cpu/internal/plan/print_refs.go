@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"matladder/internal/each"
+	"matladder/internal/words"
 	"matladder/tile"
 )
 
@@ -16,7 +18,7 @@ func (p *Plan) tellRefs(say say) {
 		case tile.Scratch:
 			blocks = "one a worker"
 		default:
-			blocks = fmt.Sprintf("%s of %s, %s", Plural(r.BlockCount(), "block"), by(r.Shape(), "×"), KiB(r.BlockBytes()))
+			blocks = fmt.Sprintf("%s of %s, %s", words.Count(r.BlockCount(), "block"), by(r.Shape(), "×"), KiB(r.BlockBytes()))
 		}
 		if r.Kind != tile.Table {
 			apart = fmt.Sprintf("rows %d bytes apart", r.Dtype.Bytes(int64(r.LD)))
@@ -28,7 +30,7 @@ func (p *Plan) tellRefs(say say) {
 // uses says in which ways ref i is met.
 func (p *Plan) uses(i int) []string {
 	var uses []string
-	use := func(s string) { uses = appendNew(uses, s) }
+	use := func(s string) { uses = each.With(uses, s) }
 	r := &p.Refs[i]
 	if r.Kind == tile.Table {
 		use("places blocks")
@@ -89,5 +91,5 @@ func (p *Plan) tellGrid(say say) {
 	for _, a := range p.Program.Grid {
 		names, sizes, semantics = append(names, a.Name), append(sizes, fmt.Sprint(a.Size)), append(semantics, a.Semantics.String())
 	}
-	say("grid (%s) = (%s), %s: %s", strings.Join(names, ", "), strings.Join(sizes, ", "), strings.Join(semantics, ", "), Plural(p.Programs(), "program"))
+	say("grid (%s) = (%s), %s: %s", strings.Join(names, ", "), strings.Join(sizes, ", "), strings.Join(semantics, ", "), words.Count(p.Programs(), "program"))
 }

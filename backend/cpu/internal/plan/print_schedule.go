@@ -7,11 +7,12 @@ import (
 
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/internal/each"
+	"matladder/internal/words"
 )
 
 func (p *Plan) tellKept(say say) {
 	for i, o := range p.Operands {
-		how, why, blocks := "not kept: every use packs it, a piece at a time", o.Why, Plural(o.Slots, "block")
+		how, why, blocks := "not kept: every use packs it, a piece at a time", o.Why, words.Count(o.Slots, "block")
 		switch {
 		case o.Keep == KeepUnpacked && !slices.Contains(p.readsOf(i), gemm.ReadPieces):
 			how = "not packed"
@@ -36,7 +37,7 @@ func (p *Plan) tellSchedule(say say) {
 	axes := func(list ...int) string {
 		return strings.Join(each.Of(list, func(i int) string { return p.Program.Grid[i].Name }), ", ")
 	}
-	first := Plural(all, "task")
+	first := words.Count(all, "task")
 	if p.ByColumns {
 		first += " by columns"
 	}
@@ -52,7 +53,7 @@ func (p *Plan) tellSchedule(say say) {
 	case p.Ordered:
 		first += ": one worker runs all in order, scratch may carry values from one point of a parallel axis to the next"
 	}
-	first += "; a task is " + Plural(t.Steps, "program")
+	first += "; a task is " + words.Count(t.Steps, "program")
 	if len(t.Serial) > 0 {
 		first += fmt.Sprintf(" along (%s), in order", axes(t.Serial...))
 	}
@@ -61,7 +62,7 @@ func (p *Plan) tellSchedule(say say) {
 	if most != least {
 		deal = fmt.Sprintf("%d or %d", least, most)
 	}
-	second := Plural(t.Workers, "worker")
+	second := words.Count(t.Workers, "worker")
 	if idle := p.Machine.Workers - t.Workers; idle > 0 {
 		second += fmt.Sprintf(", %d idle", idle)
 	}

@@ -98,7 +98,7 @@ func (s ShownStep) tellValue() string {
 		switch e.Op {
 		case tile.OpDot, tile.OpLoad, tile.OpConst, tile.OpBroadcast, tile.OpIndex, tile.OpSlice, tile.OpIota, tile.OpInBounds:
 		default:
-			ops = appendNew(ops, e.Op.String())
+			ops = each.With(ops, e.Op.String())
 		}
 	})
 	sign := " = "

@@ -47,8 +47,8 @@ func rateBeyond[S gemm.Source, C gemm.Sum](ctx context.Context, p *gemm.MicroKer
 	)
 	probe.Each(ctx, threads, func(member int) {
 		x := &all[member]
-		x.a, x.b, x.far = gemm.Buffer(p.SizeA(m, k)), gemm.Buffer(p.SizeB(k, n)), gemm.Buffer(wide*p.PanelB(k))
-		x.bufferA, x.bufferB = gemm.Buffer(p.SizeA(tall, wideRow)), gemm.Buffer(p.SizeB(packedRows, part))
+		x.a, x.b, x.far = memory.NewBuffer(p.SizeA(m, k)), memory.NewBuffer(p.SizeB(k, n)), memory.NewBuffer(wide*p.PanelB(k))
+		x.bufferA, x.bufferB = memory.NewBuffer(p.SizeA(tall, wideRow)), memory.NewBuffer(p.SizeB(packedRows, part))
 		x.c = make([]C, max(m*n, few*wide*p.NR))
 		x.at = place{row: member * rows / threads}
 		p.PackA(x.a, source.elements, wideRow, m, k)

@@ -144,8 +144,8 @@ type readProbe[S gemm.Source, C gemm.Sum] struct {
 // operands makes A, a packed copy of it, and memory for a packed B, for sums of some columns
 // and for a piece of B.
 func (x *readProbe[S, C]) operands(p *gemm.MicroKernels[S, C], m, k, columns, sums int) {
-	x.a, x.packed, x.c = gemm.Buffer(p.SizeA(m, k)), gemm.Buffer(p.SizeB(k, columns)), make([]C, m*sums)
-	x.rows, x.work = patterns[S](m*k), gemm.Buffer(p.With(gemm.Choices{B: gemm.ReadPieces}).DirectWork(m, k))
+	x.a, x.packed, x.c = memory.NewBuffer(p.SizeA(m, k)), memory.NewBuffer(p.SizeB(k, columns)), make([]C, m*sums)
+	x.rows, x.work = patterns[S](m*k), memory.NewBuffer(p.With(gemm.Choices{B: gemm.ReadPieces}).DirectWork(m, k))
 	p.PackA(x.a, x.rows, k, m, k)
 }
 
@@ -181,7 +181,7 @@ func measureReads[S gemm.Source, C gemm.Sum](p *gemm.MicroKernels[S, C], threads
 		parts, apart = max(1, all/threads/k), k*ld
 		first = parts * apart
 	}
-	source := gemm.Buffer((all + 1) * row) // one more for vectors that go beyond the last
+	source := memory.NewBuffer((all + 1) * row) // one more for vectors that go beyond the last
 	probes := newReadProbes(threads, func(x *readProbe[S, C]) {
 		share := len(source) / threads / memory.CacheLine * memory.CacheLine
 		fill(memory.View[S](source[x.thread*share:][:share]))
@@ -277,7 +277,7 @@ func timeReads[S gemm.Source, C gemm.Sum](probes []readProbe[S, C], parts, eleme
 
 // patterns are n numbers of pattern, in memory of their own.
 func patterns[S gemm.Source](n int) []S {
-	x := memory.View[S](gemm.Buffer(n * memory.Size[S]()))
+	x := memory.View[S](memory.NewBuffer(n * memory.Size[S]()))
 	fill(x)
 	return x
 }
