@@ -108,7 +108,7 @@ func readGPUPublished(t *testing.T) []gpuPublished {
 func (p gpuPublished) predict(m GPUModel) float64 {
 	best := math.Inf(1)
 	for _, c := range p.choices {
-		time := m.on(c.work, p.device, c.layout, p.device.Peak["bfloat16"].Value, c.bytes)
+		time := m.on(c.work, p.device, c.layout, p.device.Peak["bfloat16"].Value, c.bytes, 0)
 		best = min(best, time.Seconds)
 	}
 	if p.Blocks == "autotuned" { // timed launch by launch, the L2 cache emptied before each
@@ -130,7 +130,7 @@ func fitGPU(t testing.TB, rows []gpuPublished) GPUModel {
 	make := func(a [5]int) GPUModel {
 		mma, wgmma := float64(a[0])/100, float64(a[1])/100
 		return GPUModel{
-			Rate:        map[string]float64{GPUFMA: GPUFit.Rate[GPUFMA], GPUMMA: mma, GPUWGMMA: wgmma, GPUTCGen05: wgmma},
+			Rate:        map[string]float64{GPUFMA: GPUFit.Rate[GPUFMA], GPUMMA: mma, GPUWGMMA: wgmma, GPUTCGen05: wgmma, GPUMFMA: mma},
 			StepSeconds: float64(a[2]) * 10e-9, BlockSeconds: float64(a[3]) * 100e-9, LaunchSeconds: float64(a[4]) * 100e-9,
 		}
 	}

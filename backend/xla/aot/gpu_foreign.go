@@ -39,13 +39,13 @@ func (b *GPUBackend) Foreign(ctx context.Context, k *ttir.Kernel, l ttir.Launch)
 	if f.Products, f.Precision, err = productOf(f.Counts); err != nil {
 		return f, err
 	}
-	text, err := k.Module(l, f.Counts)
+	text, err := k.Text(l, f.Counts)
 	if err != nil {
 		return f, foreignError(err)
 	}
-	kernels, err := b.compile(ctx, text)
+	kernels, err := b.compile(ctx, source{[]tritonText{{k.Name, text, l.Grid, l.Warps, l.Stages}}, func() (string, error) { return k.Module(l, f.Counts) }})
 	if err != nil {
-		return f, err
+		return f, foreignError(err)
 	}
 	if len(kernels) != 1 {
 		return f, fmt.Errorf("%w: XLA runs %d kernels for one", backend.ErrUnsupported, len(kernels))
@@ -53,7 +53,7 @@ func (b *GPUBackend) Foreign(ctx context.Context, k *ttir.Kernel, l ttir.Launch)
 	f.Kernel = kernels[0]
 	f.Layout = model.GPULayout{BlocksPerCore: b.gpu.blocksPerCore(f.Kernel), Threads: f.Kernel.Threads, SpillBytes: f.Kernel.SpillBytes, Unit: unitOf(f.Kernel)}
 	if f.Layout.BlocksPerCore == 0 {
-		return f, &backend.TooBigError{What: "registers", Needed: int64(4 * f.Kernel.Registers * f.Kernel.Threads), Limit: 4 * registersPerCore}
+		return f, &backend.TooBigError{What: "registers", Needed: int64(4 * f.Kernel.Registers * f.Kernel.Threads), Limit: int64(4 * b.gpu.registers())}
 	}
 	f.Notes = append(f.Notes, f.Counts.Notes...)
 	if n := f.Counts; n.Blocks > n.Programs { // its programs stay, and go from tile to tile
