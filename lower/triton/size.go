@@ -155,7 +155,12 @@ func (t Target) choose(p *tile.Program, params Params) (Params, Memory, error) {
 	if !t.readsInStep && readsOutput(p) {
 		params.Stages = 1
 	}
-	shared := func(stages int) int64 { return m.Stage * int64(max(stages-t.ahead, 1)) }
+	shared := func(stages int) int64 {
+		if t.wide && stages == 1 { // operands one after the other
+			return m.Stage / 2
+		}
+		return m.Stage * int64(max(stages-t.ahead, 1))
+	}
 	if need := shared(params.Stages); t.SharedBytes > 0 && need > t.SharedBytes {
 		return params, m, t.tooBig(p, "shared memory", need, t.SharedBytes)
 	}

@@ -119,3 +119,27 @@ func readAMD(assembly string) (GPUKernel, error) {
 	}
 	return k, nil
 }
+
+// amdProducts are the ends of opcodes of matrix units, and at which peak they multiply.
+var amdProducts = []struct{ end, dtype, precision string }{
+	{"bf16", "bfloat16", ""}, {"_f16", "bfloat16", ""}, {"_xf32", "float32", ""}, {"_f32", "float32", machine.PrecisionHighest},
+	{"_i8", "int8", ""}, {"_f8f6f4", "float8_e4m3fn", ""},
+}
+
+// multiplied is what the matrix units of a GPU of AMD multiply in most instructions of a kernel; what is
+// given where there are none. Where a dtype has no instruction, the compiler widens its factors.
+func multiplied(k GPUKernel, dtype, precision string) (string, string) {
+	most := 0
+	for _, p := range amdProducts {
+		n := 0
+		for opcode, times := range k.Instructions {
+			if strings.HasPrefix(opcode, "v_mfma_") && strings.HasSuffix(opcode, p.end) {
+				n += times
+			}
+		}
+		if n > most {
+			most, dtype, precision = n, p.dtype, p.precision
+		}
+	}
+	return dtype, precision
+}

@@ -162,6 +162,7 @@ func (b *GPUBackend) Steps(ctx context.Context, programs []*tile.Program, params
 			return nil, &backend.TooBigError{What: "registers", Needed: int64(4 * s.Kernel.Registers * s.Kernel.Threads), Limit: int64(4 * b.gpu.registers())}
 		}
 		dtype, precision := product(p)
+		dtype, precision = multiplied(s.Kernel, dtype, precision)
 		if s.Time, err = model.GPUFit.On(s.Work, b.device, s.Layout, dtype, precision); err != nil {
 			return nil, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
 		}

@@ -67,14 +67,15 @@ func (b *GPUBackend) Foreign(ctx context.Context, k *ttir.Kernel, l ttir.Launch)
 	if n := f.Counts; n.Followed < n.Programs {
 		f.Notes = append(f.Notes, fmt.Sprintf("%d of %d programs were followed: too many to follow all", n.Followed, n.Programs))
 	}
+	dtype, precision := multiplied(f.Kernel, f.Products, f.Precision)
 	f.FLOPs = flopsOf(f.Counts)
 	f.Work = b.foreignWork(f.Counts, f.Counts.MaybeBytes)
-	if f.Time, err = b.foreignTime(f.Work, f.Layout, f.Products, f.Precision); err != nil {
+	if f.Time, err = b.foreignTime(f.Work, f.Layout, dtype, precision); err != nil {
 		return f, err
 	}
 	f.Least, f.Most = f.Time.Seconds, f.Time.Seconds
 	widen := func(w model.GPUWork, l model.GPULayout) {
-		if t, err := b.foreignTime(w, l, f.Products, f.Precision); err == nil {
+		if t, err := b.foreignTime(w, l, dtype, precision); err == nil {
 			f.Least, f.Most = min(f.Least, t.Seconds), max(f.Most, t.Seconds)
 		}
 	}
