@@ -3,6 +3,7 @@ package aot
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"regexp"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"matladder/backend"
 	"matladder/kernels/kernelstest"
 	"matladder/lower/triton"
+	"matladder/machine"
 	"matladder/model"
 	"matladder/problem"
 	"matladder/tile"
@@ -163,5 +165,51 @@ func TestAMDRefusals(t *testing.T) {
 	k, err := c.compile(t.Context(), g, tritonText{"f", "module {\n  tt.func public @f() {\n    tt.return\n  }\n}", [3]int{1, 1, 1}, 4, 2})
 	if err != nil || k.Instructions["s_endpgm"] == 0 || k.Threads != 256 {
 		t.Errorf("%+v: %v", k, err)
+	}
+}
+
+// TestAMDNotebook: the rows of docs/notebook/prediction_gpu.md are what is predicted, at the peak clock and at
+// the one that AMD measured under such products.
+func TestAMDNotebook(t *testing.T) {
+	openTriton(t)
+	page, err := os.ReadFile("../../../docs/notebook/prediction_gpu.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"mi300x", "mi355x"} {
+		b := openAMDBackend(t, name)
+		if _, version := b.Plugin(); !strings.Contains(string(page), "Triton "+version) {
+			t.Skipf("the page has another Triton than %s", version)
+		}
+		rate := func(n int, clock float64) float64 {
+			p := problem.New(n, n, n, tile.BFloat16)
+			steps, err := b.Steps(t.Context(), kernelstest.Build(t, "v5", p, tile.Blocks{M: 128, K: 64, N: 128}), backend.Params{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			slow := b.Device()
+			slow.ClockHertz.Value *= clock
+			peak := slow.Peak["bfloat16"]
+			peak.Value *= clock
+			slow.Peak = map[string]machine.Figure{"bfloat16": peak}
+			time, err := model.GPUFit.On(steps[0].Work, slow, steps[0].Layout, "bfloat16", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return float64(p.FLOPs()) / time.Seconds / 1e12
+		}
+		row := "| " + strings.ToUpper(name) + " | predicted |"
+		for _, n := range []int{1024, 2048, 4096, 8192} {
+			row += fmt.Sprintf(" %.0f |", rate(n, 1))
+		}
+		if name == "mi300x" {
+			slow := fmt.Sprintf("%.0f TFLOP/s at 1.2 GHz", rate(8192, 1.2/2.1))
+			if !strings.Contains(string(page), slow) {
+				t.Errorf("the page does not say %s", slow)
+			}
+		}
+		if !strings.Contains(string(page), row) {
+			t.Errorf("the page has no row %s", row)
+		}
 	}
 }
