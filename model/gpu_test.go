@@ -304,3 +304,39 @@ func TestGPUModel(t *testing.T) {
 		t.Errorf("groups move %d bytes, rows %d", groups, rows)
 	}
 }
+
+// TestGPUCaches: eight L2 caches each read what their blocks read, which one reads once, and their bandwidth
+// holds a launch back where it is low.
+func TestGPUCaches(t *testing.T) {
+	d, err := machine.Find("amd_mi300x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	programs, err := kernels.All[4].Build(problem.New(4096, 4096, 4096, tile.BFloat16), "", tile.Blocks{M: 128, K: 64, N: 128})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := GPUWorkOf(programs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 1024 blocks in one wave, in groups of 8 rows, to 8 caches in turn: each has 4 of the 32 rows, and all of b.
+	panel := int64(128 * 4096 * 2)
+	if one, eight := w.readBytes(1024, 8, 1), w.readBytes(1024, 8, 8); one != 64*panel || eight != 8*(4+32)*panel {
+		t.Errorf("one cache reads %d panels, eight %d", one/panel, eight/panel)
+	}
+	l := GPULayout{BlocksPerCore: 2, Group: 8, Threads: 256, Unit: GPUMFMA}
+	fast, err := GPUFit.On(w, d, l, "bfloat16", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.LastLevelBytesPerSecond.Value /= 100
+	slow, err := GPUFit.On(w, d, l, "bfloat16", "")
+	if err != nil || slow.Limit != LastLevel || slow.Seconds < 2*fast.Seconds || fast.Limit != Compute {
+		t.Errorf("%+v, slow %+v, %v", fast, slow, err)
+	}
+	d.L2BytesPerClock.Value /= 100
+	if slow, err = GPUFit.On(w, d, l, "bfloat16", ""); err != nil || slow.Cores < 2*fast.Cores {
+		t.Errorf("a slow L2 cache: %+v, %v", slow, err)
+	}
+}

@@ -161,7 +161,7 @@ func (t Target) choose(p *tile.Program, params Params) (Params, Memory, error) {
 		}
 		return m.Stage * int64(max(stages-t.ahead, 1))
 	}
-	if need := shared(params.Stages); t.SharedBytes > 0 && need > t.SharedBytes {
+	if need := shared(max(params.Stages, 1)); t.SharedBytes > 0 && need > t.SharedBytes {
 		return params, m, t.tooBig(p, "shared memory", need, t.SharedBytes)
 	}
 	if params.Stages == 0 {

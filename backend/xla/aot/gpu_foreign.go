@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strings"
 
 	"matladder/backend"
 	"matladder/internal/each"
@@ -68,6 +69,9 @@ func (b *GPUBackend) Foreign(ctx context.Context, k *ttir.Kernel, l ttir.Launch)
 		f.Notes = append(f.Notes, fmt.Sprintf("%d of %d programs were followed: too many to follow all", n.Followed, n.Programs))
 	}
 	dtype, precision := multiplied(f.Kernel, f.Products, f.Precision)
+	if dtype != f.Products || precision != f.Precision {
+		f.Notes = append(f.Notes, strings.TrimSpace(fmt.Sprintf("the compiler multiplies as %s %s, for want of instructions", dtype, precision)))
+	}
 	f.FLOPs = flopsOf(f.Counts)
 	f.Work = b.foreignWork(f.Counts, f.Counts.MaybeBytes)
 	if f.Time, err = b.foreignTime(f.Work, f.Layout, dtype, precision); err != nil {
