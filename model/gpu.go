@@ -407,9 +407,12 @@ func (w GPUWork) readBytes(slots int64, group, caches int) (bytes int64) {
 	seen := make([]map[GPURead]int64, caches)
 	for id := int64(0); id < w.Programs; id++ {
 		in := seen[id%int64(caches)]
-		if id%slots < int64(caches) {
+		switch {
+		case in == nil:
 			in = map[GPURead]int64{}
 			seen[id%int64(caches)] = in
+		case id%slots < int64(caches): // the first of a wave
+			clear(in)
 		}
 		w.Reads(group, id, func(r GPURead) {
 			n := r.Bytes

@@ -56,15 +56,14 @@ func (c *amdCompiler) compile(ctx context.Context, g GPU, t tritonText) (k GPUKe
 	limited, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()
 	said, err := c.CompileTriton(limited, t.ttir, g.Arch, t.warps, max(1, t.stages))
-	var crash *backend.CrashError
 	switch {
 	case err == nil:
-	case ctx.Err() != nil, errors.As(err, &crash):
-		return k, err
-	case limited.Err() != nil:
+	case errors.Is(err, backend.ErrUnsupported):
+		return k, &libtpu.UnsupportedError{Compiler: tritonAMD, Reason: strings.TrimSuffix(err.Error(), ": "+backend.ErrUnsupported.Error())}
+	case ctx.Err() == nil && limited.Err() != nil:
 		return k, &CrashError{fmt.Sprintf("no answer within %v", c.limit), true, tritonAMD}
 	default:
-		return k, &libtpu.UnsupportedError{Compiler: tritonAMD, Reason: err.Error()}
+		return k, err
 	}
 	var made struct {
 		Text   string

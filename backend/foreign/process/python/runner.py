@@ -543,7 +543,10 @@ class Runner:
             file = os.path.join(folder, "kernel.ttir")
             with open(file, "wb") as f:
                 f.write(arrays[0])
-            made = triton.compile(file, target=gpu(arch), options={"num_warps": int(warps), "num_stages": int(stages)})
+            try:
+                made = triton.compile(file, target=gpu(arch), options={"num_warps": int(warps), "num_stages": int(stages)})
+            except RuntimeError as why:  # of MLIR and LLVM
+                raise Unsupported(str(why))
         self.program = json.dumps({"text": made.asm["amdgcn"], "shared": made.metadata.shared}).encode()
         return "ok", str(len(self.program)), []
 
