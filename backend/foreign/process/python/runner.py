@@ -14,7 +14,8 @@ is text, the others are arrays in the machine's byte order.
   export PLATFORM CORES KIND  ok LENGTH; what JAX makes of the function for the problem's shapes, and
                               for a device of that kind, as JAX calls it, with so many cores; of a
                               kernel of Triton, where PLATFORM is cuda and CORES the compute
-                              capability, JSON of its TTIR and of what it is launched with
+                              capability, or hip and the architecture, JSON of its TTIR and of
+                              what it is launched with
   exported                    ok, then that program, StableHLO as text, or that JSON
   compile ARCH WARPS STAGES,  ok LENGTH; exported then has JSON of what Triton makes of it for a GPU of
     then TTIR as text         AMD: its assembly ("text") and bytes of shared memory ("shared")
