@@ -71,7 +71,7 @@ type Device struct {
 	Vendor string
 	Kind   string // TPU, GPU or CPU
 	Note   string
-	Arch   string // of a GPU that compilers are told of, as ptxas calls it: sm_90a
+	Arch   string // of a GPU that compilers are told of, as they call it: sm_90a, gfx942
 
 	Cores          int // cores inside the device: 2 in a megacore, streaming multiprocessors, CPU cores
 	DevicesPerChip int // devices the chip is exposed as
@@ -101,6 +101,12 @@ type Device struct {
 	// LastLevelCacheBytes is on-chip memory in front of main memory, whole
 	// device, where operands may stay from one launch to the next.
 	LastLevelCacheBytes Figure
+
+	// What the model of a GPU takes beyond these; NVIDIA's constants stand in for what is unknown.
+	L2Caches                int    // each of as many cores, between which programs go in turn; 0 for one of all
+	L2BytesPerClock         Figure // that a core can load through its L2 cache
+	FastBytesPerClock       Figure // that a core reads of its fast memory
+	LastLevelBytesPerSecond Figure // from the last-level cache to all L2 caches, where it is apart from those
 
 	// What the step model of package model needs beyond peaks and bandwidth.
 	// They are of one core: no part of them is shared out.
@@ -245,6 +251,7 @@ func (d Device) clone() Device {
 	for _, f := range []*Figure{
 		&d.BandwidthBytesPerSecond, &d.AttainedBytesPerSecond, &d.MemoryBytes, &d.FastBytes, &d.FastDefaultBytes, &d.BetweenBytes, &d.LastLevelCacheBytes,
 		&d.ClockHertz, &d.StepOverheadSeconds, &d.OverlapExponent, &d.DispatchSeconds, &d.LaunchSeconds, &d.LinkBytesPerSecond, &d.HopSeconds, &d.CollectiveSeconds,
+		&d.L2BytesPerClock, &d.FastBytesPerClock, &d.LastLevelBytesPerSecond,
 	} {
 		*f = f.scaled(1)
 	}

@@ -25,6 +25,10 @@ var spelled = map[string][]string{
 	"nvidia_rtx_a6000": {"NVIDIA RTX A6000", "A6000"},
 	"nvidia_b200":      {"NVIDIA B200", "B200"},
 	"nvidia_h200":      {"NVIDIA H200", "H200"},
+	"amd_mi300x":       {"AMD Instinct MI300X", "mi300x"},
+	"amd_mi325x":       {"AMD Instinct MI325X", "mi325x"},
+	"amd_mi350x":       {"AMD Instinct MI350X", "mi350x"},
+	"amd_mi355x":       {"AMD Instinct MI355X", "mi355x"},
 }
 
 func TestLookupFindsEverySpelling(t *testing.T) {
@@ -56,7 +60,7 @@ func TestFindRefusesAmbiguousAndUnknown(t *testing.T) {
 		"v5-8":    "may be tpu_v5e or tpu_v5p",
 		"A100":    "may be nvidia_a100_40gb or nvidia_a100_80gb",
 		"H100":    "may be nvidia_h100_sxm or nvidia_h100_pcie",
-		"TPU v9":  `device "TPU v9" is unknown: known are nvidia_a100_40gb, `,
+		"TPU v9":  `device "TPU v9" is unknown: known are amd_mi300x, `,
 		"":        `device "" is unknown`,
 		"TPU":     "is unknown",
 		"v5e:":    "is unknown",

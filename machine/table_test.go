@@ -79,6 +79,7 @@ func TestRidge(t *testing.T) {
 		"tpu_v2": 64, "tpu_v3": 137, "tpu_v4": 229, "tpu_v5e": 241, "tpu_v5p": 166,
 		"tpu_v6e": 560, "tpu_v7x": 313, "tpu_8i": 128, "tpu_8t": 156,
 		"nvidia_h100_sxm": 295, "nvidia_h200": 206, "nvidia_a100_80gb": 153,
+		"amd_mi300x": 247, "amd_mi325x": 218, "amd_mi350x": 288, "amd_mi355x": 315,
 	}
 	for key, w := range want {
 		if got, ok := device(t, key).Ridge("bfloat16"); !ok || math.Round(got) != w {
@@ -136,6 +137,20 @@ func TestTensorCoreRate(t *testing.T) {
 	}
 }
 
+// TestMatrixCoreRate works AMD peaks out from compute units × multiply-adds a clock × peak
+// clock (Table 1 of AMD's CDNA 4 white paper).
+func TestMatrixCoreRate(t *testing.T) {
+	for key, bf16 := range map[string]float64{"amd_mi300x": 1024, "amd_mi325x": 1024, "amd_mi350x": 2048, "amd_mi355x": 2048} {
+		d := device(t, key)
+		want := float64(d.Cores) * bf16 * 2 * d.ClockHertz.Value
+		for dtype, times := range map[string]float64{"bfloat16": 1, "float8_e4m3fn": 2, "int8": 2, Float32Highest: 128 / bf16} {
+			if got := d.Peak[dtype].Value; math.Abs(got/(want*times)-1) > 0.001 {
+				t.Errorf("%s: %s peak %.4g, its units make %.4g", key, dtype, got, want*times)
+			}
+		}
+	}
+}
+
 // TestPeaksAgree checks relations that hold on every device of the table.
 func TestPeaksAgree(t *testing.T) {
 	for _, d := range All() {
@@ -143,7 +158,7 @@ func TestPeaksAgree(t *testing.T) {
 		if f, ok := d.Peak[Float32Highest]; ok && d.Kind == TPU && math.Abs(6*f.Value/bf16-1) > 0.001 {
 			t.Errorf("%s: highest precision is six bfloat16 passes: %g against %g", d.Key, f.Value, bf16)
 		}
-		if f := d.Peak["float32"].Value; f > bf16 || f <= d.Peak[Float32Highest].Value {
+		if f, highest := d.Peak["float32"].Value, d.Peak[Float32Highest].Value; f > bf16 || f < highest || f == highest && d.Vendor != "AMD" {
 			t.Errorf("%s: float32 peak %g is not between highest precision's and bfloat16's", d.Key, f)
 		}
 		for _, narrow := range []string{"int8", "float8_e4m3fn", "float8_e5m2"} {

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -15,6 +16,7 @@ import (
 const (
 	L2Cache      Limit = "L2 cache"      // bringing blocks from the L2 cache to the multiprocessors
 	SharedMemory Limit = "shared memory" // bringing blocks in there, and from there to the units that multiply
+	LastLevel    Limit = "last level"    // bringing blocks from the last-level cache to several L2 caches
 )
 
 // GPUWork is what one launch of one program asks of a GPU, on which every point of
@@ -206,6 +208,7 @@ const (
 	GPUMMA     = "mma"     // tensor cores, of a warp
 	GPUWGMMA   = "wgmma"   // tensor cores, of four warps: Hopper
 	GPUTCGen05 = "tcgen05" // tensor cores, of a block: Blackwell
+	GPUMFMA    = "mfma"    // matrix cores, of a wave: AMD's
 )
 
 // GPUModel are the numbers of the model that are fitted to published measurements,
@@ -217,7 +220,8 @@ type GPUModel struct {
 	LaunchSeconds float64            // what a timed launch takes beside the device's time: in published rates, not in predictions
 }
 
-// What the model takes as it is published, or as a round figure.
+// What the model takes as it is published, or as a round figure. The two of a clock are those of
+// NVIDIA's GPUs, where a device has none of its own.
 const (
 	l2BytesPerClock  = 64   // into one multiprocessor: 32 lanes of 2 bytes, half of what shared memory delivers
 	memoryShare      = 0.92 // of the bandwidth of memory that copies reach
@@ -231,7 +235,7 @@ const (
 
 // GPUFit is the model as it was fitted.
 var GPUFit = GPUModel{
-	Rate:          map[string]float64{GPUFMA: 0.75, GPUMMA: 0.74, GPUWGMMA: 0.84, GPUTCGen05: 0.84},
+	Rate:          map[string]float64{GPUFMA: 0.75, GPUMMA: 0.74, GPUWGMMA: 0.84, GPUTCGen05: 0.84, GPUMFMA: 0.74}, // the last carried over
 	StepSeconds:   120e-9,
 	BlockSeconds:  2.7e-6,
 	LaunchSeconds: 4.5e-6,
@@ -243,7 +247,7 @@ type GPUTime struct {
 	Waves   float64 // of blocks over the multiprocessors
 	Step    float64 // of the blocks that share a multiprocessor, each
 	Cores   float64 // until the last block ends, if main memory were no limit
-	Memory  float64 // that main memory takes
+	Memory  float64 // that main memory takes, or the last-level cache where it takes longer
 	Bytes   int64   // that it moves
 	Limit   Limit
 }
@@ -261,7 +265,7 @@ func (m GPUModel) Copy(bytes int64, d machine.Device) GPUTime {
 //	time   = overlap(cores, memory)
 //	cores  = Σ over waves: steps · step + block
 //	step   = max(products at the unit's rate, blocks through the L2 cache, and through shared memory) + revisited output + spills
-//	memory = bytes of each wave / bandwidth
+//	memory = bytes of each wave / bandwidth, or through several L2 caches where that takes longer
 //
 // A wave is as many blocks as all multiprocessors have at once; the last may be less full, and is
 // then no shorter. The error names the figure of the device that is missing.
@@ -283,9 +287,12 @@ func (m GPUModel) On(w GPUWork, d machine.Device, l GPULayout, dtype, precision 
 	if simple := d.PeakAt(tile.Float32.String(), machine.PrecisionHighest); w.Operations > 0 && simple.Known() { // of two operations in one
 		w.ArithmeticSeconds += float64(w.Operations) / (simple.Value / 2 / float64(d.Cores))
 	}
-	slots := l.slots(d)
-	bytes := w.memoryBytes(slots, max(1, l.Group), cachedShare*d.LastLevelCacheBytes.Value)
-	return m.on(w, d, l, peak.Value, bytes), nil
+	slots, group := l.slots(d), max(1, l.Group)
+	bytes, fabric := w.memoryBytes(slots, group, cachedShare*d.LastLevelCacheBytes.Value), int64(0)
+	if d.L2Caches > 1 {
+		fabric = w.readBytes(slots, group, d.L2Caches) + w.OutBytes*w.Programs
+	}
+	return m.on(w, d, l, peak.Value, bytes, fabric), nil
 }
 
 // slots is how many blocks run at once.
@@ -297,14 +304,16 @@ func (l GPULayout) slots(d machine.Device) int64 {
 	return slots
 }
 
-// on is On for a device that is known well enough, on which main memory moves so many bytes.
-func (m GPUModel) on(w GPUWork, d machine.Device, l GPULayout, peak float64, bytes int64) GPUTime {
+// on is On for a device that is known well enough, on which main memory moves so many bytes, and
+// the last-level cache so many to and from several L2 caches.
+func (m GPUModel) on(w GPUWork, d machine.Device, l GPULayout, peak float64, bytes, fabric int64) GPUTime {
 	cores, slots := int64(d.Cores), l.slots(d)
 	rate := m.Rate[l.Unit] * peak / float64(cores)
 	if l.Unit == GPUMMA && hopper(d) {
 		rate = mmaShareOfHopper * peak / float64(cores)
 	}
-	l2 := l2BytesPerClock * d.ClockHertz.Value
+	l2 := cmp.Or(d.L2BytesPerClock.Value, l2BytesPerClock) * d.ClockHertz.Value
+	fast := cmp.Or(d.FastBytesPerClock.Value, sharedBytesPerClock) * d.ClockHertz.Value
 	shared := w.StepBytes
 	for _, dot := range w.Dots {
 		shared += int64(dot.Times * float64(dot.sharedBytes(l.Unit)))
@@ -324,7 +333,7 @@ func (m GPUModel) on(w GPUWork, d machine.Device, l GPULayout, peak float64, byt
 		if loads > seconds {
 			seconds, limit = loads, L2Cache
 		}
-		if through := c * float64(shared) / (sharedBytesPerClock * d.ClockHertz.Value); through > seconds {
+		if through := c * float64(shared) / fast; through > seconds {
 			seconds, limit = through, SharedMemory
 		}
 		if w.RevisedBytes > 0 {
@@ -334,7 +343,7 @@ func (m GPUModel) on(w GPUWork, d machine.Device, l GPULayout, peak float64, byt
 			}
 			seconds += again
 		}
-		return seconds + c*2*float64(l.SpillBytes*l.Threads)/(sharedBytesPerClock*d.ClockHertz.Value), limit
+		return seconds + c*2*float64(l.SpillBytes*l.Threads)/fast, limit
 	}
 	t := GPUTime{Waves: float64(w.Programs) / float64(slots), Bytes: bytes}
 	wave := func(blocks int64) {
@@ -358,8 +367,14 @@ func (m GPUModel) on(w GPUWork, d machine.Device, l GPULayout, peak float64, byt
 		wave(rest)
 	}
 	t.Memory = float64(bytes) / (memoryShare * d.BandwidthBytesPerSecond.Value)
+	slower := Memory
+	if fabric > 0 && d.LastLevelBytesPerSecond.Known() {
+		if through := float64(fabric) / d.LastLevelBytesPerSecond.Value; through > t.Memory {
+			t.Memory, slower = through, LastLevel
+		}
+	}
 	if t.Memory > t.Cores {
-		t.Limit = Memory
+		t.Limit = slower
 	}
 	t.Seconds = Overlap(t.Cores, t.Memory, gpuOverlap)
 	return t
@@ -377,28 +392,38 @@ func (w GPUWork) memoryBytes(slots int64, group int, cache float64) int64 {
 	if float64(least-min(out, least)) <= cache || w.Programs <= slots {
 		return least
 	}
+	return max(least, w.readBytes(slots, group, 1)+out)
+}
+
+// readBytes is what waves of blocks read of the inputs through caches, to which blocks go in turn:
+// what several blocks of a cache read counts once a wave.
+func (w GPUWork) readBytes(slots int64, group, caches int) (bytes int64) {
 	const most = 1 << 16 // programs to count one by one
 	if w.Programs > most || w.Reads == nil {
 		waves := math.Ceil(float64(w.Programs) / float64(slots))
-		side := math.Sqrt(float64(slots)) // of a square of blocks, which grouping comes near
-		return max(least, int64(waves*side*float64(w.OnceBytes+w.Steps*w.StepBytes))+out)
+		side := math.Sqrt(float64(slots) * float64(caches)) // of squares of blocks, which grouping comes near
+		return int64(waves * side * float64(w.OnceBytes+w.Steps*w.StepBytes))
 	}
-	bytes := out
-	seen := map[GPURead]int64{}
+	seen := make([]map[GPURead]int64, caches)
 	for id := int64(0); id < w.Programs; id++ {
-		if id%slots == 0 {
-			clear(seen)
+		in := seen[id%int64(caches)]
+		switch {
+		case in == nil:
+			in = map[GPURead]int64{}
+			seen[id%int64(caches)] = in
+		case id%slots < int64(caches): // the first of a wave
+			clear(in)
 		}
 		w.Reads(group, id, func(r GPURead) {
 			n := r.Bytes
 			r.Bytes = 0
-			if n > seen[r] {
-				bytes += n - seen[r]
-				seen[r] = n
+			if n > in[r] {
+				bytes += n - in[r]
+				in[r] = n
 			}
 		})
 	}
-	return max(least, bytes)
+	return bytes
 }
 
 // ids are the places of a block along the axes: the last two axes of more than one

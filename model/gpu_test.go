@@ -108,7 +108,7 @@ func readGPUPublished(t *testing.T) []gpuPublished {
 func (p gpuPublished) predict(m GPUModel) float64 {
 	best := math.Inf(1)
 	for _, c := range p.choices {
-		time := m.on(c.work, p.device, c.layout, p.device.Peak["bfloat16"].Value, c.bytes)
+		time := m.on(c.work, p.device, c.layout, p.device.Peak["bfloat16"].Value, c.bytes, 0)
 		best = min(best, time.Seconds)
 	}
 	if p.Blocks == "autotuned" { // timed launch by launch, the L2 cache emptied before each
@@ -130,7 +130,7 @@ func fitGPU(t testing.TB, rows []gpuPublished) GPUModel {
 	make := func(a [5]int) GPUModel {
 		mma, wgmma := float64(a[0])/100, float64(a[1])/100
 		return GPUModel{
-			Rate:        map[string]float64{GPUFMA: GPUFit.Rate[GPUFMA], GPUMMA: mma, GPUWGMMA: wgmma, GPUTCGen05: wgmma},
+			Rate:        map[string]float64{GPUFMA: GPUFit.Rate[GPUFMA], GPUMMA: mma, GPUWGMMA: wgmma, GPUTCGen05: wgmma, GPUMFMA: mma},
 			StepSeconds: float64(a[2]) * 10e-9, BlockSeconds: float64(a[3]) * 100e-9, LaunchSeconds: float64(a[4]) * 100e-9,
 		}
 	}
@@ -302,5 +302,41 @@ func TestGPUModel(t *testing.T) {
 	}
 	if rows, groups := w.memoryBytes(132, 1, 0), w.memoryBytes(132, 8, 0); groups >= rows {
 		t.Errorf("groups move %d bytes, rows %d", groups, rows)
+	}
+}
+
+// TestGPUCaches: eight L2 caches each read what their blocks read, which one reads once, and their bandwidth
+// holds a launch back where it is low.
+func TestGPUCaches(t *testing.T) {
+	d, err := machine.Find("amd_mi300x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	programs, err := kernels.All[4].Build(problem.New(4096, 4096, 4096, tile.BFloat16), "", tile.Blocks{M: 128, K: 64, N: 128})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := GPUWorkOf(programs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 1024 blocks in one wave, in groups of 8 rows, to 8 caches in turn: each has 4 of the 32 rows, and all of b.
+	panel := int64(128 * 4096 * 2)
+	if one, eight := w.readBytes(1024, 8, 1), w.readBytes(1024, 8, 8); one != 64*panel || eight != 8*(4+32)*panel {
+		t.Errorf("one cache reads %d panels, eight %d", one/panel, eight/panel)
+	}
+	l := GPULayout{BlocksPerCore: 2, Group: 8, Threads: 256, Unit: GPUMFMA}
+	fast, err := GPUFit.On(w, d, l, "bfloat16", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.LastLevelBytesPerSecond.Value /= 100
+	slow, err := GPUFit.On(w, d, l, "bfloat16", "")
+	if err != nil || slow.Limit != LastLevel || slow.Seconds < 2*fast.Seconds || fast.Limit != Compute {
+		t.Errorf("%+v, slow %+v, %v", fast, slow, err)
+	}
+	d.L2BytesPerClock.Value /= 100
+	if slow, err = GPUFit.On(w, d, l, "bfloat16", ""); err != nil || slow.Cores < 2*fast.Cores {
+		t.Errorf("a slow L2 cache: %+v, %v", slow, err)
 	}
 }

@@ -61,7 +61,7 @@ backend/internal/hlo: internal/each google.golang.org/protobuf/encoding/protowir
 backend/internal/stage: backend problem tile
 backend/seeded: backend backend/internal/stage check problem tile
 backend/internal/libtpu: backend backend/internal/hlo
-backend/xla/aot: internal/known machine/mesh backend/timeline model model/vendor backend backend/xla/aot/schedule backend/internal/* machine internal/child internal/files internal/childlog internal/pjrtapi lower/mosaic lower/stablehlo lower/triton lower/triton/ttir plugins problem tile
+backend/xla/aot: backend/foreign/process internal/known machine/mesh backend/timeline model model/vendor backend backend/xla/aot/schedule backend/internal/* machine internal/child internal/files internal/childlog internal/pjrtapi lower/mosaic lower/stablehlo lower/triton lower/triton/ttir plugins problem tile
 backend/xla/aot/schedule: internal/each
 backend/backendtest: backend backend/seeded tile/interp tile/tiletest kernels kernels/experts kernels/experts/gate kernels/kernelstest problem/problemtest
 internal/dynlib: github.com/ebitengine/purego

@@ -34,6 +34,10 @@ func TestFits(t *testing.T) {
 		{"large blocks", "v5", square(4096, tile.BFloat16), tile.Blocks{M: 128, K: 64, N: 256}, "sm_90", triton.Params{Warps: 8, Stages: 4}, ""},
 		{"too few threads", "v5", square(4096, tile.BFloat16), tile.Blocks{M: 128, K: 64, N: 256}, "sm_90", triton.Params{Warps: 4}, "needs 128.0 KiB of registers, sm_90 has 111.5 KiB"},
 		{"too many stages", "v5", square(4096, tile.BFloat16), tile.Blocks{M: 128, K: 64, N: 256}, "sm_90", triton.Params{Stages: 5}, "needs 240.0 KiB of shared memory"},
+		{"AMD: one stage of two in registers", "v5", square(4096, tile.BFloat16), tile.Blocks{M: 256, K: 64, N: 256}, "gfx942", triton.Params{Stages: 2}, ""},
+		{"AMD: both in shared memory", "v5", square(4096, tile.BFloat16), tile.Blocks{M: 256, K: 128, N: 256}, "gfx950", triton.Params{Stages: 2}, "needs 256.0 KiB of shared memory, gfx950 has 160.0 KiB"},
+		{"AMD: one operand after the other", "v5", square(4096, tile.Float32), tile.Blocks{M: 128, K: 128, N: 128}, "gfx942", triton.Params{}, ""},
+		{"AMD: 512 registers of each of 256 threads", "v5", square(4096, tile.BFloat16), tile.Blocks{M: 256, K: 64, N: 512}, "gfx942", triton.Params{Warps: 4}, "needs 512.0 KiB of registers, gfx942 has 480.0 KiB"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			target, err := triton.FindTarget(test.target)
@@ -133,5 +137,26 @@ func TestParams(t *testing.T) {
 	}
 	if _, err := triton.Lower(nil, triton.Options{Params: triton.Params{Warps: -1}}); err == nil {
 		t.Error("negative warps")
+	}
+}
+
+// TestAMD: operands lie as they are given, and float32 is no product of threads.
+func TestAMD(t *testing.T) {
+	target, err := triton.FindTarget("gfx942")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8} {
+		p := problem.New(512, 512, 512, d)
+		if d == tile.Float32 {
+			p.Precision = tile.Highest
+		}
+		l, err := triton.Lower(kernelstest.Build(t, "v5", p, tile.Blocks{M: 128, K: 64, N: 128}), triton.Options{Target: target})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := l.Kernels[0].Params; len(l.Kernels) != 1 || got.Warps != 4 || got.Stages != 2 || strings.Count(l.Kernels[0].Body, "tt.dot") != 1 {
+			t.Errorf("%s: %d kernels, %+v, %d products", d, len(l.Kernels), got, strings.Count(l.Kernels[0].Body, "tt.dot"))
+		}
 	}
 }

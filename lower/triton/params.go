@@ -14,7 +14,7 @@ import (
 // Params are what a tuner may choose of a kernel, besides its blocks. None of them changes what a
 // program means, but that a split sum is rounded in another order. 0 leaves the choice to Lower.
 type Params struct {
-	Warps  int // of 32 threads, which run one program
+	Warps  int // of 32 threads, on AMD's GPUs 64, which run one program
 	Stages int // blocks of an operand that are on their way or at work at once; 1 where an output would be read ahead
 	Group  int // programs of the second to last Parallel axis that share what they load
 	SplitK int // parts of the Arbitrary axis that programs of their own sum

@@ -6,7 +6,7 @@ import (
 	"matladder/tile"
 )
 
-// strictStep is how much of k one product of float32 takes that no matrix unit does:
+// strictStep is how much of k one product of float32 takes that no matrix unit multiplies:
 // threads have their rows and columns of it in registers.
 const strictStep = 16
 
@@ -45,7 +45,7 @@ func (t Target) shorter(body []*tile.Stmt, sums map[*tile.Expr]bool) []*tile.Stm
 func (t Target) step(e *tile.Expr, k int) int {
 	n := 0
 	switch {
-	case strict(e):
+	case strict(e) && !t.float32s:
 		n = strictStep
 	case t.operandBytes > 0:
 		n = t.operandBytes * 8 / max(e.Args[0].Dtype.Bits(), e.Args[1].Dtype.Bits())

@@ -1,6 +1,7 @@
 package triton
 
 import (
+	"cmp"
 	"math"
 
 	"matladder/lower/internal/mlir"
@@ -82,7 +83,6 @@ func bytesOf(t shaped) int64 {
 }
 
 const (
-	warpThreads     = 32
 	threadRegisters = 255 // at most, of 4 bytes
 	addressing      = 32  // registers of a thread that hold no elements
 	threadBytes     = 512 // of elements of a thread, beyond which there are better more threads
@@ -92,13 +92,23 @@ const (
 	mostWarps       = 16
 )
 
+func (t Target) warpThreads() int {
+	if t.wide {
+		return 64
+	}
+	return 32
+}
+
 // registers is what warps hold of elements.
 func (t Target) registers(warps int) int64 {
 	if t.RegisterBytes == 0 {
 		return math.MaxInt64
 	}
-	threads := int64(warps * warpThreads)
-	each := min(threadRegisters, t.RegisterBytes/4/threads) - addressing
+	threads, most := int64(warps*t.warpThreads()), int64(threadRegisters)
+	if t.wide {
+		most = 512
+	}
+	each := min(most, t.RegisterBytes/4/threads) - addressing
 	return threads * each * 4
 }
 
@@ -131,11 +141,11 @@ func (t Target) choose(p *tile.Program, params Params) (Params, Memory, error) {
 	m := memoryOf(p)
 	if params.Warps == 0 {
 		params.Warps = leastWarps
-		each := int64(threadBytes)
-		if isStrict(p) { // rows and columns are in registers too
+		each := int64(threadBytes * t.warpThreads())
+		if isStrict(p) && !t.float32s { // rows and columns are in registers too
 			each /= 2
 		}
-		for params.Warps < mostWarps && m.Registers > each*warpThreads*int64(params.Warps) && t.registers(2*params.Warps) > t.registers(params.Warps) {
+		for params.Warps < mostWarps && m.Registers > each*int64(params.Warps) && t.registers(2*params.Warps) > t.registers(params.Warps) {
 			params.Warps *= 2
 		}
 	}
@@ -145,13 +155,18 @@ func (t Target) choose(p *tile.Program, params Params) (Params, Memory, error) {
 	if !t.readsInStep && readsOutput(p) {
 		params.Stages = 1
 	}
-	stages := max(params.Stages, 1)
-	if need := m.Stage * int64(stages); t.SharedBytes > 0 && need > t.SharedBytes {
+	shared := func(stages int) int64 {
+		if t.wide && stages == 1 { // operands one after the other
+			return m.Stage / 2
+		}
+		return m.Stage * int64(max(stages-t.ahead, 1))
+	}
+	if need := shared(max(params.Stages, 1)); t.SharedBytes > 0 && need > t.SharedBytes {
 		return params, m, t.tooBig(p, "shared memory", need, t.SharedBytes)
 	}
 	if params.Stages == 0 {
-		params.Stages = defaultStages
-		for t.SharedBytes > 0 && int64(params.Stages)*m.Stage > t.SharedBytes {
+		params.Stages = cmp.Or(t.stages, defaultStages)
+		for t.SharedBytes > 0 && shared(params.Stages) > t.SharedBytes {
 			params.Stages--
 		}
 	}

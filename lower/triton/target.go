@@ -7,7 +7,7 @@ import (
 
 // Target is what a generation of GPUs has and lacks. A limit of 0 is none.
 type Target struct {
-	Name          string // sm_80, sm_89, sm_90, sm_100, sm_120
+	Name          string // sm_80, sm_89, sm_90, sm_100, sm_120; gfx942, gfx950
 	SharedBytes   int64  // of shared memory that one program may have
 	RegisterBytes int64  // of a multiprocessor
 
@@ -21,6 +21,11 @@ type Target struct {
 
 	noFloat8 bool // neither multiplies nor converts float8
 
+	wide     bool // a warp has 64 threads, each up to 512 registers
+	float32s bool // matrix units multiply float32 as it is
+	stages   int  // by default; 0 for as many as shared memory holds, at most defaultStages
+	ahead    int  // stages that are in registers and take no shared memory
+
 	// readsInStep says that the compiler is known to load a block of an output, which
 	// a loop loads and stores, in the step that asks for it. Of XLA's in
 	// jax-cuda13-pjrt 0.11.2 the one for sm_90 is; that for sm_100 has several such
@@ -30,13 +35,16 @@ type Target struct {
 
 // The shared memory of a block and the registers of a multiprocessor are those of the CUDA C++
 // Programming Guide, table "Technical Specifications per Compute Capability"; the former is
-// shared_memory_per_block_optin of XLA's target configurations.
+// shared_memory_per_block_optin of XLA's target configurations. Those of AMD's are of ROCm's GPU
+// specifications; two stages are the default of Triton for AMD.
 var targets = []Target{
 	{Name: "sm_90", SharedBytes: 227 << 10, RegisterBytes: 256 << 10, readsInStep: true, readsAlongK: true},
 	{Name: "sm_80", SharedBytes: 163 << 10, RegisterBytes: 256 << 10, operandBytes: 128, noFloat8: true},
 	{Name: "sm_89", SharedBytes: 99 << 10, RegisterBytes: 256 << 10, operandBytes: 128},
 	{Name: "sm_100", SharedBytes: 227 << 10, RegisterBytes: 256 << 10},
 	{Name: "sm_120", SharedBytes: 99 << 10, RegisterBytes: 256 << 10, operandBytes: 128},
+	{Name: "gfx942", SharedBytes: 64 << 10, RegisterBytes: 512 << 10, wide: true, float32s: true, stages: 2, ahead: 1},
+	{Name: "gfx950", SharedBytes: 160 << 10, RegisterBytes: 512 << 10, wide: true, float32s: true, stages: 2},
 }
 
 // FindTarget returns the generation of that name.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -28,6 +29,9 @@ var runner string
 
 // kindPython is a function of a Python file.
 const kindPython = "python"
+
+// kindTriton is Triton's compiler.
+const kindTriton = "triton"
 
 // PythonVariable names the interpreter, in the environment.
 const PythonVariable = "MATLADDER_PYTHON"
@@ -171,33 +175,70 @@ func (b *Backend) Export(ctx context.Context, p problem.Problem, on machine.Devi
 	if err != nil {
 		return "", err
 	}
-	length, program := "", []byte(nil)
-	if _, err = process.ask(ctx, request, nil, nil); err == nil {
-		length, err = process.ask(ctx, "export "+deviceWords(on), nil, nil)
+	if _, err = process.ask(ctx, request, nil, nil); err != nil {
+		process.end()
+		return "", err
 	}
+	return b.made(ctx, process, "export "+deviceWords(on), nil)
+}
+
+// made has a process make a text, which it then hands over.
+func (b *Backend) made(ctx context.Context, process process, request string, arrays [][]byte) (string, error) {
+	var text []byte
+	length, err := process.ask(ctx, request, arrays, nil)
 	if err == nil {
 		n, wrong := strconv.Atoi(length)
 		if wrong != nil || n < 1 || n > foreign.Largest {
 			err = fmt.Errorf("the program is said to have %q bytes", length)
 		}
-		program = make([]byte, max(0, min(n, foreign.Largest)))
+		text = make([]byte, max(0, min(n, foreign.Largest)))
 	}
 	if err == nil {
-		_, err = process.ask(ctx, "exported", nil, [][]byte{program})
+		_, err = process.ask(ctx, "exported", nil, [][]byte{text})
 	}
 	if err != nil {
 		process.end()
 		return "", err
 	}
 	b.done(process)
-	return string(program), nil
+	return string(text), nil
 }
 
 // deviceWords describes a device to the runner: of a TPU platform, cores and what JAX calls it, of a GPU its
-// compute capability in place of cores.
+// compute capability, or of AMD's the architecture, in place of cores.
 func deviceWords(d machine.Device) string {
-	if d.Kind == machine.GPU {
+	switch {
+	case strings.HasPrefix(d.Arch, "gfx"):
+		return fmt.Sprintf("hip %s %s", d.Arch, d.Names[0])
+	case d.Kind == machine.GPU:
 		return fmt.Sprintf("cuda %s %s", strings.Trim(d.Arch, "sm_a"), d.Names[0])
 	}
 	return fmt.Sprintf("tpu %d %s", max(1, d.Cores), d.Names[0])
+}
+
+// OpenTriton starts a Python with Triton, whose compiler for AMD needs no GPU. The interpreter is
+// that of PythonVariable, of an active environment, or python3.
+func OpenTriton(ctx context.Context, host machine.Device) (*Backend, error) {
+	interpreter, err := findPython(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, loadLimit, fmt.Errorf("Triton is not imported within %s: %w", loadLimit, context.DeadlineExceeded))
+	defer cancel()
+	at := Library{Name: "triton", Path: "Triton", kind: kindTriton, python: interpreter}
+	b, err := open(ctx, Options{Library: at, Threads: runtime.GOMAXPROCS(0), Host: host}, guest{symbol: "*", text: []byte("import triton")})
+	if err != nil {
+		return nil, fmt.Errorf("%w; %s names another Python", err, PythonVariable)
+	}
+	return b, nil
+}
+
+// CompileTriton returns JSON of the assembly that Triton makes of a kernel for an architecture
+// of AMD ("text"), and of its bytes of shared memory ("shared"). Compilations may go on at the same time.
+func (b *Backend) CompileTriton(ctx context.Context, ttir, arch string, warps, stages int) (string, error) {
+	process, err := b.process(ctx)
+	if err != nil {
+		return "", err
+	}
+	return b.made(ctx, process, fmt.Sprintf("compile %s %d %d", arch, warps, stages), [][]byte{[]byte(ttir)})
 }

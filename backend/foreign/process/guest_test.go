@@ -179,3 +179,24 @@ func TestGuests_Frameworks(t *testing.T) {
 		}
 	})
 }
+
+// TestTriton: kernels as text become machine code of AMD's GPUs, and what is missing is told in a line.
+func TestTriton(t *testing.T) {
+	needPython(t, "triton")
+	b, err := OpenTriton(t.Context(), machine.Device{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	const empty = "module {\n  tt.func public @f() {\n    tt.return\n  }\n}"
+	for _, arch := range []string{"gfx942", "gfx950"} {
+		text, err := b.CompileTriton(t.Context(), empty, arch, 4, 2)
+		if err != nil || !strings.Contains(text, arch) || !strings.Contains(text, "s_endpgm") {
+			t.Errorf("%s: %v: %.200s", arch, err, text)
+		}
+	}
+	t.Setenv(PythonVariable, "/nonexistent/python3")
+	if _, err := OpenTriton(t.Context(), machine.Device{}); err == nil || !strings.Contains(err.Error(), PythonVariable) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("without Python: %v", err)
+	}
+}

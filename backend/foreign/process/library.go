@@ -20,8 +20,11 @@ type Library struct {
 
 // what it is, for people.
 func (l Library) what() string {
-	if l.kind == kindPython {
+	switch l.kind {
+	case kindPython:
 		return "file"
+	case kindTriton:
+		return "compiler for AMD's GPUs"
 	}
 	return "library"
 }

@@ -86,7 +86,7 @@ const AheadGPU = "aot-gpu"
 
 // aheadGPUEntry compiles for a GPU without using one, and predicts.
 var aheadGPUEntry = registry.Entry{
-	Name: AheadGPU, Help: "nowhere: XLA compiles for the GPU of --topology, and its speed is predicted", Can: registry.Predicts,
+	Name: AheadGPU, Help: "nowhere: XLA compiles for the GPU of --topology, Triton for AMD's, and its speed is predicted", Can: registry.Predicts,
 	Params: tritonParams,
 	Chips:  func() []string { return known.Names(aot.GPUs(), func(g aot.GPU) string { return g.Name }) },
 	Open:   openAheadGPU,
@@ -94,7 +94,7 @@ var aheadGPUEntry = registry.Entry{
 
 // tritonParams are those of kernels on a GPU.
 var tritonParams = []registry.Param{
-	registry.Number("num_warps", "warps of 32 threads that run one program, a power of two", "by the block's size", 1, 32),
+	registry.Number("num_warps", "warps of 32 threads, on AMD's 64, that run one program, a power of two", "by the block's size", 1, 32),
 	registry.Number("num_stages", "blocks of an operand that are on their way or at work at once", "what shared memory holds, at most 4", 1, 16),
 	registry.Number("group", "programs along m that go along n together, to share what they load", "8", 1, 1024),
 	registry.Number("split_k", "parts of k that programs of their own sum, a divisor of its blocks", "1", 1, 1024),

@@ -41,6 +41,9 @@ type Options struct {
 	maker maker // libtpu if zero
 }
 
+// defaultLimit is that of one compilation.
+const defaultLimit = 5 * time.Minute
+
 // maker is what sets one compiler apart from another.
 type maker struct {
 	name     string // for people
@@ -178,7 +181,7 @@ func Open(o Options) (*Compiler, error) {
 		o.Parallel = runtime.GOMAXPROCS(0)
 	}
 	if o.Limit <= 0 {
-		o.Limit = 5 * time.Minute
+		o.Limit = defaultLimit
 	}
 	c := &Compiler{options: o, slots: make(chan *slot, o.Parallel)}
 	if o.Schedules {

@@ -18,7 +18,8 @@ import (
 // GPUBackend predicts executions on a GPU; none is used. It predicts no baseline, as XLA chooses
 // among cuBLAS's kernels and its own by timing them on the GPU: Published has one.
 type GPUBackend struct {
-	compiler *GPUCompiler
+	compiler *GPUCompiler // of NVIDIA's GPUs
+	amd      *amdCompiler // of AMD's; one of the two is nil
 	cache    cache
 	gpu      GPU
 	target   triton.Target
@@ -48,6 +49,14 @@ func OpenGPUBackend(o BackendOptions) (*GPUBackend, error) {
 	b.device.Arch = b.gpu.Arch
 	if b.target, err = b.gpu.target(); err != nil {
 		return nil, err
+	}
+	if b.gpu.major == 0 {
+		if b.amd, err = openAMD(o.Options); err != nil {
+			return nil, err
+		}
+		name, version := b.amd.Plugin()
+		b.cache, b.noCache = openCache(o.Cache, name+" "+version)
+		return b, nil
 	}
 	if b.compiler, err = OpenGPU(o.Options); err != nil {
 		return nil, err
@@ -83,14 +92,24 @@ func (*GPUBackend) Name() string { return "aot-gpu" }
 // Device is the GPU as the chip table has it.
 func (b *GPUBackend) Device() machine.Device { return b.device }
 
-// Plugin names XLA's plugin for GPUs.
-func (b *GPUBackend) Plugin() (name, version string) { return "xla_cuda_plugin", b.compiler.version }
+// Plugin names XLA's plugin for GPUs, or Triton.
+func (b *GPUBackend) Plugin() (name, version string) {
+	if b.amd != nil {
+		return b.amd.Plugin()
+	}
+	return "xla_cuda_plugin", b.compiler.version
+}
 
 // Kept returns why outcomes are not kept on disk, nil if they are.
 func (b *GPUBackend) Kept() error { return b.noCache }
 
 // Close ends the compiler's processes.
-func (b *GPUBackend) Close() error { return b.compiler.Close() }
+func (b *GPUBackend) Close() error {
+	if b.amd != nil {
+		return b.amd.Close()
+	}
+	return b.compiler.Close()
+}
 
 // GPUStep is one kernel of a launch, compiled and predicted.
 type GPUStep struct {
@@ -140,9 +159,10 @@ func (b *GPUBackend) Steps(ctx context.Context, programs []*tile.Program, params
 			SpillBytes: s.Kernel.SpillBytes, Unit: unitOf(s.Kernel),
 		}
 		if s.Layout.BlocksPerCore == 0 {
-			return nil, &backend.TooBigError{What: "registers", Needed: int64(4 * s.Kernel.Registers * s.Kernel.Threads), Limit: 4 * registersPerCore}
+			return nil, &backend.TooBigError{What: "registers", Needed: int64(4 * s.Kernel.Registers * s.Kernel.Threads), Limit: int64(4 * b.gpu.registers())}
 		}
 		dtype, precision := product(p)
+		dtype, precision = multiplied(s.Kernel, dtype, precision)
 		if s.Time, err = model.GPUFit.On(s.Work, b.device, s.Layout, dtype, precision); err != nil {
 			return nil, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
 		}
@@ -182,7 +202,11 @@ func (b *GPUBackend) lowered(ctx context.Context, programs []*tile.Program, para
 	if err != nil {
 		return nil, nil, refusal(err)
 	}
-	kernels, err := b.compile(ctx, launch.Module())
+	made := source{module: func() (string, error) { return launch.Module(), nil }}
+	for _, k := range launch.Kernels {
+		made.kernels = append(made.kernels, tritonText{k.Name, k.Body, [3]int{int(k.Programs), 1, 1}, k.Params.Warps, k.Params.Stages})
+	}
+	kernels, err := b.compile(ctx, made)
 	return launch, kernels, err
 }
 
@@ -190,6 +214,7 @@ func (b *GPUBackend) lowered(ctx context.Context, programs []*tile.Program, para
 var units = []struct{ unit, opcodes string }{
 	{model.GPUTCGen05, "UTCHMMA UTCQMMA UTCIMMA UTCOMMA tcgen05"},
 	{model.GPUWGMMA, "HGMMA QGMMA IGMMA wgmma"},
+	{model.GPUMFMA, "v_mfma"},
 	{model.GPUMMA, "HMMA QMMA IMMA OMMA mma"},
 }
 
@@ -205,21 +230,53 @@ func unitOf(k GPUKernel) string {
 	return model.GPUFMA
 }
 
-// compile asks XLA, or the cache, what kernels a program becomes.
-func (b *GPUBackend) compile(ctx context.Context, program string) ([]GPUKernel, error) {
+// compile asks the compiler, or the cache, what kernels a program becomes.
+func (b *GPUBackend) compile(ctx context.Context, s source) (all []GPUKernel, err error) {
+	if b.amd != nil {
+		for _, t := range s.kernels {
+			about := fmt.Sprintf("%s\n%v %d warps, %d stages", b.gpu.Arch, t.grid, t.warps, t.stages)
+			k, err := b.kept(about, t.ttir, maker{name: tritonAMD}, func() ([]GPUKernel, error) {
+				k, err := b.amd.compile(ctx, b.gpu, t)
+				return []GPUKernel{k}, err
+			})
+			if err != nil {
+				return nil, err
+			}
+			if need := k[0].SharedBytes; need > b.gpu.SharedBytes {
+				return nil, &backend.TooBigError{What: "shared memory", Needed: int64(need), Limit: int64(b.gpu.SharedBytes)}
+			}
+			all = append(all, k...)
+		}
+		return all, nil
+	}
 	config, err := b.gpu.config()
 	if err != nil {
 		return nil, err
 	}
-	file := b.cache.file(b.gpu.Name+"\n"+config, program, nil)
-	if o, ok := b.cache.read(file); ok {
-		return o.Kernels, b.compiler.options.maker.err(o)
+	program, err := s.module()
+	if err != nil {
+		return nil, err
 	}
-	compiled, err := b.compiler.Compile(ctx, b.gpu, program)
+	return b.kept(b.gpu.Name+"\n"+config, program, b.compiler.options.maker, func() ([]GPUKernel, error) {
+		compiled, err := b.compiler.Compile(ctx, b.gpu, program)
+		if err != nil {
+			return nil, err
+		}
+		return compiled.Kernels, nil
+	})
+}
+
+// kept is what the cache has of a program, or what compile makes of it.
+func (b *GPUBackend) kept(about, program string, m maker, compile func() ([]GPUKernel, error)) ([]GPUKernel, error) {
+	file := b.cache.file(about, program, nil)
+	if o, ok := b.cache.read(file); ok {
+		return o.Kernels, m.err(o)
+	}
+	kernels, err := compile()
 	if err != nil {
 		b.cache.writeError(file, err)
 		return nil, err
 	}
-	b.cache.write(file, outcome{Status: compiles, Kernels: compiled.Kernels})
-	return compiled.Kernels, nil
+	b.cache.write(file, outcome{Status: compiles, Kernels: kernels})
+	return kernels, nil
 }

@@ -118,37 +118,49 @@ func classifyGPU(code int, message string) error {
 type GPU struct {
 	Name string // h100
 	Chip string // key in package machine
-	Arch string // what ptxas calls it: sm_90a
+	Arch string // what ptxas calls it: sm_90a; of AMD's the architecture: gfx942
 
 	// Of one multiprocessor. Sources: XLA's own descriptions of these GPUs
 	// (xla/backends/gpu/target_config/specs); of the L4, which has none there, the
-	// table of compute capability 8.9 in the CUDA C++ Programming Guide.
+	// table of compute capability 8.9 in the CUDA C++ Programming Guide; of AMD's, ROCm's GPU
+	// specifications and eight waves of each SIMD.
 	SharedBytes int // what its blocks can have together
 	Threads     int // of its blocks together
 	Lanes       int // float32 multiply-adds in a cycle
 
-	major, minor int // compute capability
+	Warp     int // threads
+	Reserved int // bytes of shared memory that a block leaves to the driver
+
+	major, minor int // compute capability; 0 of AMD's
 }
 
-// Registers of one multiprocessor, and what a block leaves of shared memory to the
-// driver, on every GPU here.
+// A multiprocessor deals its warps out to schedulers, AMD's its waves to SIMDs. Each has so many
+// registers of a lane, in units, on every GPU here.
 const (
-	registersPerCore    = 65536
-	reservedSharedBytes = 1024
+	schedulers    = 4
+	laneRegisters = 512
+	registerUnit  = 8
 )
 
+// registers of one multiprocessor.
+func (g GPU) registers() int { return schedulers * laneRegisters * g.Warp }
+
 var gpus = []GPU{
-	{"a100", "nvidia_a100_80gb", "sm_80", 167936, 2048, 64, 8, 0},
-	{"a100-40gb", "nvidia_a100_40gb", "sm_80", 167936, 2048, 64, 8, 0},
-	{"a6000", "nvidia_rtx_a6000", "sm_86", 102400, 1536, 128, 8, 6},
-	{"l4", "nvidia_l4", "sm_89", 102400, 1536, 128, 8, 9},
-	{"h100", "nvidia_h100_sxm", "sm_90a", 233472, 2048, 128, 9, 0},
-	{"h100-pcie", "nvidia_h100_pcie", "sm_90a", 233472, 2048, 128, 9, 0},
-	{"h200", "nvidia_h200", "sm_90a", 233472, 2048, 128, 9, 0},
-	{"b200", "nvidia_b200", "sm_100a", 233472, 2048, 128, 10, 0},
+	{"a100", "nvidia_a100_80gb", "sm_80", 167936, 2048, 64, 32, 1024, 8, 0},
+	{"a100-40gb", "nvidia_a100_40gb", "sm_80", 167936, 2048, 64, 32, 1024, 8, 0},
+	{"a6000", "nvidia_rtx_a6000", "sm_86", 102400, 1536, 128, 32, 1024, 8, 6},
+	{"l4", "nvidia_l4", "sm_89", 102400, 1536, 128, 32, 1024, 8, 9},
+	{"h100", "nvidia_h100_sxm", "sm_90a", 233472, 2048, 128, 32, 1024, 9, 0},
+	{"h100-pcie", "nvidia_h100_pcie", "sm_90a", 233472, 2048, 128, 32, 1024, 9, 0},
+	{"h200", "nvidia_h200", "sm_90a", 233472, 2048, 128, 32, 1024, 9, 0},
+	{"b200", "nvidia_b200", "sm_100a", 233472, 2048, 128, 32, 1024, 10, 0},
+	{"mi300x", "amd_mi300x", "gfx942", 65536, 2048, 128, 64, 0, 0, 0},
+	{"mi325x", "amd_mi325x", "gfx942", 65536, 2048, 128, 64, 0, 0, 0},
+	{"mi350x", "amd_mi350x", "gfx950", 163840, 2048, 128, 64, 0, 0, 0},
+	{"mi355x", "amd_mi355x", "gfx950", 163840, 2048, 128, 64, 0, 0, 0},
 }
 
-// GPUs lists the GPUs to compile for, the oldest first.
+// GPUs lists the GPUs to compile for, the oldest of a vendor first.
 func GPUs() []GPU { return append([]GPU(nil), gpus...) }
 
 // FindGPU returns the GPU of a name.
@@ -198,5 +210,5 @@ runtime_version { major: 12 minor: 8 }
 device_description_str: %q
 `, d.FastBytes.Value, g.SharedBytes, g.Threads, d.Cores, g.Lanes, d.BandwidthBytesPerSecond.Value,
 		d.LastLevelCacheBytes.Value, d.ClockHertz.Value/1e9, d.MemoryBytes.Value, g.major, g.minor, extension,
-		registersPerCore, registersPerCore, d.Names[0]), nil
+		g.registers(), g.registers(), d.Names[0]), nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strings"
 
 	"matladder/backend"
 	"matladder/internal/each"
@@ -39,13 +40,13 @@ func (b *GPUBackend) Foreign(ctx context.Context, k *ttir.Kernel, l ttir.Launch)
 	if f.Products, f.Precision, err = productOf(f.Counts); err != nil {
 		return f, err
 	}
-	text, err := k.Module(l, f.Counts)
+	text, err := k.Text(l, f.Counts)
 	if err != nil {
 		return f, foreignError(err)
 	}
-	kernels, err := b.compile(ctx, text)
+	kernels, err := b.compile(ctx, source{[]tritonText{{k.Name, text, l.Grid, l.Warps, l.Stages}}, func() (string, error) { return k.Module(l, f.Counts) }})
 	if err != nil {
-		return f, err
+		return f, foreignError(err)
 	}
 	if len(kernels) != 1 {
 		return f, fmt.Errorf("%w: XLA runs %d kernels for one", backend.ErrUnsupported, len(kernels))
@@ -53,7 +54,7 @@ func (b *GPUBackend) Foreign(ctx context.Context, k *ttir.Kernel, l ttir.Launch)
 	f.Kernel = kernels[0]
 	f.Layout = model.GPULayout{BlocksPerCore: b.gpu.blocksPerCore(f.Kernel), Threads: f.Kernel.Threads, SpillBytes: f.Kernel.SpillBytes, Unit: unitOf(f.Kernel)}
 	if f.Layout.BlocksPerCore == 0 {
-		return f, &backend.TooBigError{What: "registers", Needed: int64(4 * f.Kernel.Registers * f.Kernel.Threads), Limit: 4 * registersPerCore}
+		return f, &backend.TooBigError{What: "registers", Needed: int64(4 * f.Kernel.Registers * f.Kernel.Threads), Limit: int64(4 * b.gpu.registers())}
 	}
 	f.Notes = append(f.Notes, f.Counts.Notes...)
 	if n := f.Counts; n.Blocks > n.Programs { // its programs stay, and go from tile to tile
@@ -67,14 +68,18 @@ func (b *GPUBackend) Foreign(ctx context.Context, k *ttir.Kernel, l ttir.Launch)
 	if n := f.Counts; n.Followed < n.Programs {
 		f.Notes = append(f.Notes, fmt.Sprintf("%d of %d programs were followed: too many to follow all", n.Followed, n.Programs))
 	}
+	dtype, precision := multiplied(f.Kernel, f.Products, f.Precision)
+	if dtype != f.Products || precision != f.Precision {
+		f.Notes = append(f.Notes, strings.TrimSpace(fmt.Sprintf("the compiler multiplies as %s %s, for want of instructions", dtype, precision)))
+	}
 	f.FLOPs = flopsOf(f.Counts)
 	f.Work = b.foreignWork(f.Counts, f.Counts.MaybeBytes)
-	if f.Time, err = b.foreignTime(f.Work, f.Layout, f.Products, f.Precision); err != nil {
+	if f.Time, err = b.foreignTime(f.Work, f.Layout, dtype, precision); err != nil {
 		return f, err
 	}
 	f.Least, f.Most = f.Time.Seconds, f.Time.Seconds
 	widen := func(w model.GPUWork, l model.GPULayout) {
-		if t, err := b.foreignTime(w, l, f.Products, f.Precision); err == nil {
+		if t, err := b.foreignTime(w, l, dtype, precision); err == nil {
 			f.Least, f.Most = min(f.Least, t.Seconds), max(f.Most, t.Seconds)
 		}
 	}

@@ -24,25 +24,27 @@ type GPUKernel struct {
 	Threads     int    // of a block
 	SharedBytes int    // of a block, static and dynamic
 	Registers   int    // of a thread
-	SpillBytes  int    // that a thread stores where its registers do not suffice, and loads again
+	// Accumulators are those of the registers that only matrix units add in: AMD's AGPRs.
+	Accumulators int `json:",omitempty"`
+	SpillBytes   int // that a thread stores where its registers do not suffice, and loads again
 
 	// Instructions counts what the kernel's text has, not what it runs: of the
-	// machine's own code (SASS) if Disassembled, else of PTX. Keys are the opcode
-	// without modifiers (HGMMA, LDGSTS; wgmma, cp.async), and "total".
+	// machine's own code (SASS, or assembly of AMD's) if Disassembled, else of PTX. Keys are the
+	// opcode without modifiers (HGMMA, LDGSTS; wgmma, cp.async), and "total"; of AMD's the
+	// opcode as it is, and "v_mfma" for all of the matrix units.
 	Instructions map[string]int
 	Disassembled bool
 }
 
 // blocksPerCore is how many blocks of the kernel share a multiprocessor, 0 if not
-// even one fits. Registers are dealt in units of 256 a warp.
+// even one fits.
 func (g GPU) blocksPerCore(k GPUKernel) int {
-	warps := max(1, (k.Threads+31)/32)
-	registers := (k.Registers*32 + 255) / 256 * 256 * warps
-	n := g.Threads / (warps * 32)
-	if registers > 0 {
-		n = min(n, registersPerCore/registers)
+	warps := max(1, (k.Threads+g.Warp-1)/g.Warp)
+	n := g.Threads / g.Warp / schedulers // of one scheduler
+	if registers := (k.Registers + registerUnit - 1) / registerUnit * registerUnit; registers > 0 {
+		n = min(n, laneRegisters/registers)
 	}
-	return min(n, g.SharedBytes/(k.SharedBytes+reservedSharedBytes), 32)
+	return min(schedulers*n/warps, g.SharedBytes/max(1, k.SharedBytes+g.Reserved), 32)
 }
 
 // launchLine is a kernel in the list of what XLA launches, one a line; what else it

@@ -23,11 +23,18 @@ import (
 	"matladder/tile"
 )
 
-// matrixGPUs have one of each generation's instructions.
-var matrixGPUs = []string{"a100", "l4", "h100", "b200"}
+// gpuMatrix is a table of what compiles for which GPU.
+type gpuMatrix struct {
+	gpus    []string // one of each generation's instructions
+	file    string
+	maker   string // what compiles, before its version
+	require string // what MATLADDER_REQUIRE calls it
+	head    string // of the page, with the version and four counts
+}
 
-// matrixFile is the table of the whole matrix.
-const matrixFile = "../../../docs/gpu_matrix.md"
+var nvidiaMatrix = gpuMatrix{[]string{"a100", "l4", "h100", "b200"}, "../../../docs/gpu_matrix.md", "jax-cuda13-pjrt", "cuda", nvidiaHead}
+
+var amdMatrix = gpuMatrix{[]string{"mi300x", "mi355x"}, "../../../docs/gpu_matrix_amd.md", "Triton", "triton", amdHead}
 
 // matrixCell is one kernel on one problem: a row of the table.
 type matrixCell struct {
@@ -150,12 +157,16 @@ func matrixOutcome(ctx context.Context, b *GPUBackend, c matrixCell) string {
 	return strings.Join(parts, "; ")
 }
 
-// openMatrix opens a backend for each generation, or skips the test.
-func openMatrix(t *testing.T, cache string) map[string]*GPUBackend {
+// open opens a backend for each generation, or skips the test.
+func (m gpuMatrix) open(t *testing.T, cache string) map[string]*GPUBackend {
 	t.Helper()
-	openGPU(t)
+	if m.require == "triton" {
+		openTriton(t)
+	} else {
+		openGPU(t)
+	}
 	all := map[string]*GPUBackend{}
-	for _, name := range matrixGPUs {
+	for _, name := range m.gpus {
 		b, err := OpenGPUBackend(BackendOptions{Topology: name, Cache: cache, Options: Options{Parallel: 2}})
 		if err != nil {
 			t.Fatal(err)
@@ -179,33 +190,38 @@ func (c matrixCell) row(outcomes []string) string {
 // docs/gpu_matrix.md: up to 44 compilations, spread over rungs, families and generations. With MATLADDER_TESTS=full it compiles all of it, some hundred: what did compile
 // before is taken from the cache of backend/xla/aot, so that it may be interrupted. Then
 // -update writes the table.
-func TestGPUMatrix(t *testing.T) {
+func TestGPUMatrix(t *testing.T) { nvidiaMatrix.check(t) }
+
+// TestAMDMatrix does so for AMD's GPUs and docs/gpu_matrix_amd.md.
+func TestAMDMatrix(t *testing.T) { amdMatrix.check(t) }
+
+func (m gpuMatrix) check(t *testing.T) {
 	cells := matrix(t)
 	if thoroughtest.Full() {
-		wholeMatrix(t, cells)
+		m.whole(t, cells)
 		return
 	}
-	text, err := os.ReadFile(matrixFile)
+	text, err := os.ReadFile(m.file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	backends := openMatrix(t, t.TempDir())
+	backends := m.open(t, t.TempDir())
 	known := map[string][]string{}
 	for line := range strings.Lines(string(text)) {
-		if f := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | "); len(f) == 3+len(matrixGPUs) {
+		if f := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | "); len(f) == 3+len(m.gpus) {
 			known[strings.TrimSpace(f[0])+"|"+strings.TrimSpace(f[1])+"|"+strings.TrimSpace(f[2])] = f[3:]
 		}
 	}
-	plugin := backends[matrixGPUs[0]].compiler.version
-	same := strings.Contains(string(text), "jax-cuda13-pjrt "+plugin)
-	compiled, turn, most := 0, 0, mostMatrix()
+	_, version := backends[m.gpus[0]].Plugin()
+	same := strings.Contains(string(text), m.maker+" "+version)
+	compiled, turn, most := 0, 0, m.most()
 	for _, c := range cells {
 		want := known[c.rung()+"|"+c.what()+"|"+c.blocks.String()]
 		if want == nil {
-			t.Errorf("%s has no row for %s %s %s: MATLADDER_TESTS=full go test ./backend/xla/aot -run TestGPUMatrix -update", matrixFile, c.rung(), c.what(), c.blocks)
+			t.Errorf("%s has no row for %s %s %s: its head says what writes it", m.file, c.rung(), c.what(), c.blocks)
 			continue
 		}
-		for i, name := range matrixGPUs {
+		for i, name := range m.gpus {
 			compiles := !strings.Contains(want[i], ": ")
 			if turn++; compiles && (turn%matrixEvery != 0 || compiled == most) {
 				continue
@@ -239,9 +255,9 @@ const (
 	fewMatrix   = 4 // compilations where the plugin is there by chance
 )
 
-// mostMatrix is how many cells are compiled: most where the plugin is required.
-func mostMatrix() int {
-	if slices.Contains(strings.Split(os.Getenv("MATLADDER_REQUIRE"), ","), "cuda") {
+// most is how many cells are compiled: most where the compiler is required.
+func (m gpuMatrix) most() int {
+	if slices.Contains(strings.Split(os.Getenv("MATLADDER_REQUIRE"), ","), m.require) {
 		return 44
 	}
 	return fewMatrix
@@ -256,13 +272,13 @@ func word(outcome string) string {
 	return before
 }
 
-// wholeMatrix compiles all cells for all generations and compares with the table, or
+// whole compiles all cells for all generations and compares with the table, or
 // writes it.
-func wholeMatrix(t *testing.T, cells []matrixCell) {
-	backends := openMatrix(t, "")
+func (m gpuMatrix) whole(t *testing.T, cells []matrixCell) {
+	backends := m.open(t, "")
 	outcomes := make([][]string, len(cells))
 	for i := range outcomes {
-		outcomes[i] = make([]string, len(matrixGPUs))
+		outcomes[i] = make([]string, len(m.gpus))
 	}
 	var wg sync.WaitGroup
 	var next atomic.Int64
@@ -270,23 +286,24 @@ func wholeMatrix(t *testing.T, cells []matrixCell) {
 		wg.Go(func() {
 			for t.Context().Err() == nil {
 				n := int(next.Add(1)) - 1
-				i, g := n/len(matrixGPUs), n%len(matrixGPUs)
+				i, g := n/len(m.gpus), n%len(m.gpus)
 				if i >= len(cells) {
 					return
 				}
-				outcomes[i][g] = matrixOutcome(t.Context(), backends[matrixGPUs[g]], cells[i])
+				outcomes[i][g] = matrixOutcome(t.Context(), backends[m.gpus[g]], cells[i])
 				if o := outcomes[i][g]; n%50 == 0 || !slices.Contains([]string{"compiles", "too_big", "unsupported"}, word(o)) || strings.Contains(o, "spilled") {
-					t.Logf("%d of %d: %s %s %s: %s", n, len(cells)*len(matrixGPUs), matrixGPUs[g], cells[i].rung(), cells[i].what(), o)
+					t.Logf("%d of %d: %s %s %s: %s", n, len(cells)*len(m.gpus), m.gpus[g], cells[i].rung(), cells[i].what(), o)
 				}
 			}
 		})
 	}
 	wg.Wait()
-	goldentest.Assert(t, matrixFile, matrixPage(cells, outcomes, backends[matrixGPUs[0]].compiler.version))
+	_, version := backends[m.gpus[0]].Plugin()
+	goldentest.Assert(t, m.file, m.page(cells, outcomes, version))
 }
 
-// matrixPage is docs/gpu_matrix.md.
-func matrixPage(cells []matrixCell, outcomes [][]string, version string) []byte {
+// page is the file of the table.
+func (m gpuMatrix) page(cells []matrixCell, outcomes [][]string, version string) []byte {
 	count, spills := map[string]int{}, 0
 	for _, o := range slices.Concat(outcomes...) {
 		count[word(o)]++
@@ -295,27 +312,49 @@ func matrixPage(cells []matrixCell, outcomes [][]string, version string) []byte 
 		}
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, `# What compiles for which GPU
-
-<!-- Written by MATLADDER_TESTS=full go test ./backend/xla/aot -run TestGPUMatrix -update -timeout 2h -->
-
-Reference: which kernels compile for which NVIDIA GPU, with the registers and shared memory they take. No GPU is needed or used. [gpu.md](gpu.md) says how to run them.
-
-The table has every rung of matmul in every dtype, on even, ragged and batched sizes, and every quantization of the fifth and sixth. It also has every rung of the other families in bfloat16 on ragged sizes. The plugin jax-cuda13-pjrt %s compiled them for A100 (sm_80), L4 (sm_89), H100 (sm_90a) and B200 (sm_100a). %d of %d programs compile, %d of them with registers spilled to memory; %d are `+"`too_big`, %d `unsupported`"+`.
-
-| a cell says | meaning |
-| --- | --- |
-| `+"`126 r, 16 KiB`"+` | registers of a thread and shared memory of a block, for each kernel of the launch in order, from ptxas and XLA |
-| `+"`too_big`"+` | package lower/triton or a limit of XLA refuses it before any compiler runs: what one program needs, and what the GPU has |
-| `+"`unsupported`"+` | the same, with what is missing |
-
-Blocks are fixed here, so that rows compare; the same kernel may fit in smaller ones. Every run of .ci/run compiles a sample of this table, `+"`.ci/full gpus`"+` all of it.
-
-| kernel | problem | blocks | sm_80 | sm_89 | sm_90 | sm_100 |
-| --- | --- | --- | --- | --- | --- | --- |
-`, version, count["compiles"], len(cells)*len(matrixGPUs), spills, count["too_big"], count["unsupported"])
+	fmt.Fprintf(&b, m.head, version, count["compiles"], len(cells)*len(m.gpus), spills, count["too_big"], count["unsupported"])
 	for i, c := range cells {
 		b.WriteString(c.row(outcomes[i]))
 	}
 	return b.Bytes()
 }
+
+const nvidiaHead = `# What compiles for which GPU
+
+<!-- Written by MATLADDER_TESTS=full go test ./backend/xla/aot -run TestGPUMatrix -update -timeout 2h -->
+
+Reference: which kernels compile for which NVIDIA GPU, with the registers and shared memory they take. No GPU is needed or used. [gpu.md](gpu.md) says how to run them.
+
+The table has every rung of matmul in every dtype, on even, ragged and batched sizes, and every quantization of the fifth and sixth. It also has every rung of the other families in bfloat16 on ragged sizes. The plugin jax-cuda13-pjrt %s compiled them for A100 (sm_80), L4 (sm_89), H100 (sm_90a) and B200 (sm_100a). %d of %d programs compile, %d of them with registers spilled to memory; %d are ` + "`too_big`, %d `unsupported`" + `.
+
+| a cell says | meaning |
+| --- | --- |
+| ` + "`126 r, 16 KiB`" + ` | registers of a thread and shared memory of a block, for each kernel of the launch in order, from ptxas and XLA |
+| ` + "`too_big`" + ` | package lower/triton or a limit of XLA refuses it before any compiler runs: what one program needs, and what the GPU has |
+| ` + "`unsupported`" + ` | the same, with what is missing |
+
+Blocks are fixed here, so that rows compare; the same kernel may fit in smaller ones. Every run of .ci/run compiles a sample of this table, ` + "`.ci/full gpus`" + ` all of it.
+
+| kernel | problem | blocks | sm_80 | sm_89 | sm_90 | sm_100 |
+| --- | --- | --- | --- | --- | --- | --- |
+`
+
+const amdHead = `# What compiles for which GPU of AMD
+
+<!-- Written by MATLADDER_TESTS=full go test ./backend/xla/aot -run TestAMDMatrix -update -timeout 1h -->
+
+Reference: which kernels compile for which GPU of AMD, with the registers and shared memory they take. No GPU is needed or used, and nothing was run. [gpu.md](gpu.md#amd-gpus) says how to predict them, [gpu_matrix.md](gpu_matrix.md) has the same programs on NVIDIA's.
+
+The table has every rung of matmul in every dtype, on even, ragged and batched sizes, and every quantization of the fifth and sixth. It also has every rung of the other families in bfloat16 on ragged sizes. Triton %s compiled them for the MI300X and MI325X (gfx942), and for the MI350X and MI355X (gfx950). %d of %d programs compile, %d of them with registers spilled to memory; %d are ` + "`too_big`, %d `unsupported`" + `.
+
+| a cell says | meaning |
+| --- | --- |
+| ` + "`212 r, 32 KiB`" + ` | registers of a thread (VGPRs, and AGPRs among them) and shared memory (LDS) of a block, for each kernel of the launch in order, from the assembly's metadata and Triton |
+| ` + "`too_big`" + ` | what one program needs, and what the GPU has |
+| ` + "`unsupported`" + ` | what is missing |
+
+float8 is in the formats of OCP. gfx950 multiplies them; gfx942 has instructions for other formats (fnuz) alone, and Triton multiplies them there as float16, at half the rate. float32 at precision ` + "`default`" + ` is TF32 on gfx942 (xf32); gfx950 has no such instruction, and Triton multiplies float32 as it is.
+
+| kernel | problem | blocks | gfx942 | gfx950 |
+| --- | --- | --- | --- | --- |
+`

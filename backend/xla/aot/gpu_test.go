@@ -41,6 +41,9 @@ func testdata(t *testing.T, name string) string {
 // TestGPUConfig: the chip table has all that a GPU's description needs.
 func TestGPUConfig(t *testing.T) {
 	for _, g := range GPUs() {
+		if g.major == 0 { // AMD's
+			continue
+		}
 		config, err := g.config()
 		if err != nil {
 			t.Error(err)

@@ -8,18 +8,24 @@ import (
 	"matladder/lower/internal/mlir"
 )
 
-// Module is a StableHLO program that launches the kernel, for XLA's compiler: numbers are
-// constants in it, and arrays are bytes. What the kernel writes comes behind what it reads.
-// Nothing that the program computes means anything: it is to be compiled.
-func (k *Kernel) Module(l Launch, n *Counts) (string, error) {
+// writes reports whether the kernel writes the array of a parameter.
+func (n *Counts) writes(p Param) bool {
+	return slices.ContainsFunc(n.Arrays, func(a Array) bool { return a.Name == p.Name && a.Write })
+}
+
+// Text is the kernel alone, with numbers as constants.
+func (k *Kernel) Text(l Launch, n *Counts) (string, error) {
+	body, _, err := k.constant(l, n)
+	return body, err
+}
+
+// constant is the text of the kernel with numbers as constants, and its arrays: those that it
+// writes come behind those that it reads.
+func (k *Kernel) constant(l Launch, n *Counts) (body string, head []Param, err error) {
 	numbers, err := k.Numbers(l)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	written := func(p Param) bool {
-		return slices.ContainsFunc(n.Arrays, func(a Array) bool { return a.Name == p.Name && a.Write })
-	}
-	var head []Param
 	var constants strings.Builder
 	for _, p := range k.Params {
 		if p.Elem != "" {
@@ -33,10 +39,20 @@ func (k *Kernel) Module(l Launch, n *Counts) (string, error) {
 		fmt.Fprintf(&constants, "    %%%s = arith.constant %s\n", p.Name, v)
 	}
 	slices.SortStableFunc(head, func(a, b Param) int {
-		return map[bool]int{true: 1}[written(a)] - map[bool]int{true: 1}[written(b)]
+		return map[bool]int{true: 1}[n.writes(a)] - map[bool]int{true: 1}[n.writes(b)]
 	})
-	body := fmt.Sprintf("module {\n  tt.func public @%s(%s) attributes {noinline = false} {\n%s%s\n}\n", k.Name,
-		mlir.List(head, func(p Param) string { return "%" + p.Name + ": " + p.Type + p.attrs }), &constants, strings.Join(k.lines, "\n"))
+	return fmt.Sprintf("module {\n  tt.func public @%s(%s) attributes {noinline = false} {\n%s%s\n}\n", k.Name,
+		mlir.List(head, func(p Param) string { return "%" + p.Name + ": " + p.Type + p.attrs }), &constants, strings.Join(k.lines, "\n")), head, nil
+}
+
+// Module is a StableHLO program that launches the kernel, for XLA's compiler: numbers are
+// constants in it, and arrays are bytes. What the kernel writes comes behind what it reads.
+// Nothing that the program computes means anything: it is to be compiled.
+func (k *Kernel) Module(l Launch, n *Counts) (string, error) {
+	body, head, err := k.constant(l, n)
+	if err != nil {
+		return "", err
+	}
 	var args []mlir.Value
 	var out []mlir.Type
 	for i, p := range head {
@@ -45,7 +61,7 @@ func (k *Kernel) Module(l Launch, n *Counts) (string, error) {
 			bytes = max(bytes, (n.Arrays[at].Elements*Bits(p.Elem)+7)/8)
 		}
 		array := mlir.Type{Elem: "i8", Dims: []int{int(bytes)}}
-		if written(p) {
+		if n.writes(p) {
 			out = append(out, array)
 		} else {
 			args = append(args, mlir.Value{Name: fmt.Sprintf("%%in%d", i), Type: array})

@@ -14,8 +14,11 @@ is text, the others are arrays in the machine's byte order.
   export PLATFORM CORES KIND  ok LENGTH; what JAX makes of the function for the problem's shapes, and
                               for a device of that kind, as JAX calls it, with so many cores; of a
                               kernel of Triton, where PLATFORM is cuda and CORES the compute
-                              capability, JSON of its TTIR and of what it is launched with
+                              capability, or hip and the architecture, JSON of its TTIR and of
+                              what it is launched with
   exported                    ok, then that program, StableHLO as text, or that JSON
+  compile ARCH WARPS STAGES,  ok LENGTH; exported then has JSON of what Triton makes of it for a GPU of
+    then TTIR as text         AMD: its assembly ("text") and bytes of shared memory ("shared")
 
 interpret in place of hello has kernels of Pallas and Triton run in their interpreters, as on the
 device that follows the text of the file: PLATFORM CORES KIND.
@@ -34,6 +37,7 @@ import os
 import platform
 import struct
 import sys
+import tempfile
 import time
 import traceback
 
@@ -319,10 +323,9 @@ class Triton(Torch):
         return kernel, values, constants, tuple(grid), options
 
     def export(self, function, platform, capability, kind, shapes):
-        if platform != "cuda":
+        if platform not in ("cuda", "hip"):
             raise Unsupported("a kernel of Triton is predicted for GPUs: --topology h100,a100")
         import triton
-        from triton.backends.compiler import GPUTarget
         from triton.compiler import ASTSource
         kernel, values, constants, grid, options = self.launch(function)
         dtypes = {a["Name"]: self.spelled[a["Dtype"]] for a in self.asked["In"] + self.asked["Out"]}
@@ -346,7 +349,7 @@ class Triton(Torch):
             if isinstance(v, str) or type(v) is int and v % 16 == 0:
                 attributes[(i,)] = [["tt.divisibility", 16]]
         source = ASTSource(kernel, signature, constexprs=constants, attrs=attributes)
-        compiled = triton.compile(source, target=GPUTarget("cuda", int(capability), 32), options=options)
+        compiled = triton.compile(source, target=gpu(capability), options=options)
         return json.dumps({"ttir": compiled.asm["ttir"], "grid": grid, "args": numbers} | options)
 
 
@@ -387,6 +390,12 @@ class Buffers:
 
 
 KINDS = {kind.name: kind for kind in (JAX, Torch, NumPy, Buffers)}
+
+
+def gpu(arch):
+    """What Triton is told of a GPU: of NVIDIA's the compute capability, of AMD's the architecture."""
+    from triton.backends.compiler import GPUTarget
+    return GPUTarget("hip", arch, 64) if arch.startswith("gfx") else GPUTarget("cuda", int(arch), 32)
 
 
 def is_triton(function):
@@ -466,7 +475,7 @@ class Runner:
                 failed = True
 
     def interpret(self, words, arrays):
-        if arrays[-1].startswith(b"cuda"):
+        if arrays[-1].startswith((b"cuda", b"hip")):
             arrays.pop()
             os.environ["TRITON_INTERPRET"] = "1"
             return self.hello(words, arrays)
@@ -527,6 +536,20 @@ class Runner:
         for a, data in zip(self.asked["In"], arrays):
             self.inputs.append(self.arrays.array(data, a["Dtype"], a["Shape"]))
         return "ok", "", []
+
+    def compile(self, words, arrays):
+        import triton
+        arch, warps, stages = words.split()
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "kernel.ttir")
+            with open(file, "wb") as f:
+                f.write(arrays[0])
+            try:
+                made = triton.compile(file, target=gpu(arch), options={"num_warps": int(warps), "num_stages": int(stages)})
+            except RuntimeError as why:  # of MLIR and LLVM
+                raise Unsupported(str(why))
+        self.program = json.dumps({"text": made.asm["amdgcn"], "shared": made.metadata.shared}).encode()
+        return "ok", str(len(self.program)), []
 
     def taken(self, out):
         """The outputs, which are as they must be, or why they are not."""
@@ -632,7 +655,8 @@ def serve():
     runner = Runner()
     requests = {"hello": runner.hello, "problem": runner.problem, "load": runner.load,
                 "run": runner.run, "poison": runner.poison, "output": runner.output,
-                "interpret": runner.interpret, "export": runner.export, "exported": runner.exported}
+                "interpret": runner.interpret, "export": runner.export, "exported": runner.exported,
+                "compile": runner.compile}
     while True:
         kind, count = struct.unpack("=BI", read(5))
         if kind != 0:
