@@ -127,6 +127,10 @@ type Device struct {
 	// BandwidthBytesPerSecond, whole device, reads and writes together.
 	AttainedBytesPerSecond Figure
 
+	// SustainedShare is the part of the peak that large products keep up under load, on inputs that
+	// cost much power; WarpShare that of products of one warp, on a GPU that has wider ones.
+	SustainedShare, WarpShare Figure
+
 	// How chips of a pod are linked. LinkBytesPerSecond is of one link in one direction,
 	// HopSeconds what it takes beside that to pass one link, CollectiveSeconds what a
 	// collective takes beside both: its start. No part of them is shared out.
@@ -251,6 +255,7 @@ func (d Device) clone() Device {
 	for _, f := range []*Figure{
 		&d.BandwidthBytesPerSecond, &d.AttainedBytesPerSecond, &d.MemoryBytes, &d.FastBytes, &d.FastDefaultBytes, &d.BetweenBytes, &d.LastLevelCacheBytes,
 		&d.ClockHertz, &d.StepOverheadSeconds, &d.OverlapExponent, &d.DispatchSeconds, &d.LaunchSeconds, &d.LinkBytesPerSecond, &d.HopSeconds, &d.CollectiveSeconds,
+		&d.SustainedShare, &d.WarpShare,
 		&d.L2BytesPerClock, &d.FastBytesPerClock, &d.LastLevelBytesPerSecond,
 	} {
 		*f = f.scaled(1)

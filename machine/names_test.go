@@ -25,10 +25,15 @@ var spelled = map[string][]string{
 	"nvidia_rtx_a6000": {"NVIDIA RTX A6000", "A6000"},
 	"nvidia_b200":      {"NVIDIA B200", "B200"},
 	"nvidia_h200":      {"NVIDIA H200", "H200"},
-	"amd_mi300x":       {"AMD Instinct MI300X", "mi300x"},
-	"amd_mi325x":       {"AMD Instinct MI325X", "mi325x"},
-	"amd_mi350x":       {"AMD Instinct MI350X", "mi350x"},
-	"amd_mi355x":       {"AMD Instinct MI355X", "mi355x"},
+	"nvidia_l40s":      {"NVIDIA L40S", "L40S"},
+	"nvidia_b300":      {"NVIDIA B300 SXM6 AC", "B300"},
+	"nvidia_gb200":     {"NVIDIA GB200", "GB200"},
+
+	"nvidia_rtx_pro_6000_server": {"NVIDIA RTX PRO 6000 Blackwell Server Edition"},
+	"amd_mi300x":                 {"AMD Instinct MI300X", "mi300x"},
+	"amd_mi325x":                 {"AMD Instinct MI325X", "mi325x"},
+	"amd_mi350x":                 {"AMD Instinct MI350X", "mi350x"},
+	"amd_mi355x":                 {"AMD Instinct MI355X", "mi355x"},
 }
 
 func TestLookupFindsEverySpelling(t *testing.T) {

@@ -136,6 +136,8 @@ func (p *parser) device(n *yaml.Node) error {
 		"dispatch_seconds":                 figure(&d.DispatchSeconds),
 		"launch_seconds":                   figure(&d.LaunchSeconds),
 		"memory_attained_bytes_per_second": figure(&d.AttainedBytesPerSecond),
+		"sustained_share":                  figure(&d.SustainedShare),
+		"warp_share":                       figure(&d.WarpShare),
 		"link_bytes_per_second":            figure(&d.LinkBytesPerSecond),
 		"hop_seconds":                      figure(&d.HopSeconds),
 		"collective_seconds":               figure(&d.CollectiveSeconds),

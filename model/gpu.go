@@ -199,6 +199,8 @@ type GPULayout struct {
 	Resident      int64  // blocks that run at once, of a kernel whose programs stay and go from one to the next; 0 for all that fit
 	Persistent    bool   // whether a block loads for its next place in the grid while it ends the last
 	Specialized   bool   // whether warps of their own load
+	AlongK        bool   // whether elements of b lie along k in memory, as those of a do
+	Own           bool   // whether the kernel is one of this project
 	Unit          string // the instructions of its products: GPUFMA, GPUMMA, GPUWGMMA or GPUTCGen05
 }
 
@@ -211,34 +213,58 @@ const (
 	GPUMFMA    = "mfma"    // matrix cores, of a wave: AMD's
 )
 
+// GPUUnit has what is fitted of Triton's kernels that multiply with one unit. What belongs to the
+// chip is in its machine.Device.
+type GPUUnit struct {
+	Rate         float64 // in the products' part of a step, of the rate that the device sustains
+	OwnRate      float64 // the same, of this project's kernels
+	AlongK       float64 // bytes in a clock that a multiprocessor loads of operands that lie along k
+	StepSeconds  float64 // of a step of a block that shares its multiprocessor, beside what is shared
+	BlockSeconds float64 // from the start of a block to its first product and from its last to its end
+	Least, Most  float64 // of nine of ten held-out times, over the predicted
+}
+
 // GPUModel are the numbers of the model that are fitted to published measurements,
 // see docs/prediction_gpu.md.
 type GPUModel struct {
-	Rate          map[string]float64 // by unit: the part of the peak that it keeps up
-	StepSeconds   float64            // of a step: what a block waits for beside its products, unless another computes meanwhile
-	BlockSeconds  float64            // from the start of a block to its first product and from its last to its end
-	LaunchSeconds float64            // what a timed launch takes beside the device's time: in published rates, not in predictions
+	Units         map[string]GPUUnit
+	LaunchSeconds float64 // what a timer of single launches may see beside the device's time
 }
 
 // What the model takes as it is published, or as a round figure. The two of a clock are those of
 // NVIDIA's GPUs, where a device has none of its own.
 const (
-	l2BytesPerClock  = 64   // into one multiprocessor: 32 lanes of 2 bytes, half of what shared memory delivers
-	memoryShare      = 0.92 // of the bandwidth of memory that copies reach
-	cachedShare      = 0.8  // of the L2 cache that inputs may fill and stay
-	revisitSeconds   = 1e-6 // until a block that was stored can be loaded again
-	mmaShareOfHopper = 0.62 // of Hopper's peak with the instructions of older GPUs
-	gpuOverlap       = 4    // how well memory and multiprocessors work at the same time
-	// of a multiprocessor: 32 banks of 4 bytes, for what is spilled too
-	sharedBytesPerClock = 128
+	l2BytesPerClock = 64   // into one multiprocessor: 32 lanes of 2 bytes, half of what shared memory delivers
+	memoryShare     = 0.86 // of the bandwidth of memory, where no vendor's products tell
+	sustainedShare  = 0.78 // of the peak under load, where no vendor's products tell
+	cachedShare     = 0.8  // of the L2 cache that inputs may fill and stay
+	revisitSeconds  = 1e-6 // until a block that was stored can be loaded again
+	convertLanes    = 10   // operations that round an element to TF32, on its way to a product
+	lineBytes       = 128  // of memory that is read together
+	shortRows       = 1.25 // times as long takes memory where a step reads less than a line of each row
+	gpuOverlap      = 4    // how well memory and multiprocessors work at the same time
+	// of a multiprocessor: 32 banks of 4 bytes at nine tenths of the highest clock, for what is spilled too
+	sharedBytesPerClock = 128 * 0.9
+	spillPasses         = 8 // through shared memory, of what is spilled once
 )
 
 // GPUFit is the model as it was fitted.
 var GPUFit = GPUModel{
-	Rate:          map[string]float64{GPUFMA: 0.75, GPUMMA: 0.74, GPUWGMMA: 0.84, GPUTCGen05: 0.84, GPUMFMA: 0.74}, // the last carried over
-	StepSeconds:   120e-9,
-	BlockSeconds:  2.7e-6,
-	LaunchSeconds: 4.5e-6,
+	Units: map[string]GPUUnit{
+		GPUFMA:     {0.68, 0.68, 64, 50e-9, 3e-6, 0.8, 1.3}, // of few rows, none held out
+		GPUMMA:     {1, 1, 45, 35e-9, 1e-6, 0.8, 1.19},
+		GPUWGMMA:   {0.9, 1.11, 36, 35e-9, 3.3e-6, 0.84, 1.2},
+		GPUMFMA:    {0.95, 0.95, 0, 35e-9, 2.7e-6, 0.75, 1.6}, // carried over, nothing of AMD's was fitted
+		GPUTCGen05: {0.8, 0.8, 57, 10e-9, 6e-6, 0.87, 1.41},
+	},
+	LaunchSeconds: 5e-6,
+}
+
+// Band is between which times nine of ten launches lie of which the model says seconds: as held-out rows
+// of the unit did.
+func (m GPUModel) Band(seconds float64, unit string) (least, most float64) {
+	u := m.Units[unit]
+	return u.Least * seconds, u.Most * seconds
 }
 
 // GPUTime is what the model says of one launch.
@@ -255,8 +281,8 @@ type GPUTime struct {
 // Copy predicts how long it takes to read an array of so many bytes and to write it
 // elsewhere, on a device whose bandwidth is known.
 func (m GPUModel) Copy(bytes int64, d machine.Device) GPUTime {
-	t := GPUTime{Memory: 2 * float64(bytes) / (memoryShare * d.BandwidthBytesPerSecond.Value), Bytes: 2 * bytes, Limit: Memory}
-	t.Seconds = m.BlockSeconds + t.Memory
+	t := GPUTime{Memory: 2 * float64(bytes) / attained(d), Bytes: 2 * bytes, Limit: Memory}
+	t.Seconds = m.Units[GPUFMA].BlockSeconds + t.Memory
 	return t
 }
 
@@ -265,34 +291,57 @@ func (m GPUModel) Copy(bytes int64, d machine.Device) GPUTime {
 //	time   = overlap(cores, memory)
 //	cores  = Σ over waves: steps · step + block
 //	step   = max(products at the unit's rate, blocks through the L2 cache, and through shared memory) + revisited output + spills
-//	memory = bytes of each wave / bandwidth, or through several L2 caches where that takes longer
+//	memory = bytes that the L2 cache does not have / bandwidth, or through several L2 caches where that takes longer
 //
 // A wave is as many blocks as all multiprocessors have at once; the last may be less full, and is
 // then no shorter. The error names the figure of the device that is missing.
 func (m GPUModel) On(w GPUWork, d machine.Device, l GPULayout, dtype, precision string) (GPUTime, error) {
-	peak := d.PeakAt(dtype, precision)
+	w, peak, moved, err := w.at(d, l, dtype, precision)
+	if err != nil {
+		return GPUTime{}, err
+	}
+	return m.on(w, d, l, peak, moved), nil
+}
+
+// gpuMoved are the bytes that main memory moves, and the last-level cache to and from several L2 caches.
+type gpuMoved struct{ memory, fabric int64 }
+
+// at is the work on a device: with what its arithmetic takes there, the peak of its products, and the
+// bytes that are moved.
+func (w GPUWork) at(d machine.Device, l GPULayout, dtype, precision string) (_ GPUWork, peak float64, moved gpuMoved, err error) {
+	peak = d.PeakAt(dtype, precision).Value
 	for _, f := range []struct {
 		name string
 		machine.Figure
 	}{
-		{"peak of " + dtype, peak}, {"bandwidth", d.BandwidthBytesPerSecond}, {"clock", d.ClockHertz}, {"L2 cache", d.LastLevelCacheBytes},
+		{"peak of " + dtype, d.PeakAt(dtype, precision)}, {"bandwidth", d.BandwidthBytesPerSecond}, {"clock", d.ClockHertz}, {"L2 cache", d.LastLevelCacheBytes},
 	} {
 		if !f.Known() {
-			return GPUTime{}, fmt.Errorf("%s: no %s is known", d.Key, f.name)
+			return w, 0, moved, fmt.Errorf("%s: no %s is known", d.Key, f.name)
 		}
 	}
 	if w.Programs < 1 || l.BlocksPerCore < 1 || d.Cores < 1 {
-		return GPUTime{}, errors.New("no blocks to predict")
+		return w, 0, moved, errors.New("no blocks to predict")
 	}
-	if simple := d.PeakAt(tile.Float32.String(), machine.PrecisionHighest); w.Operations > 0 && simple.Known() { // of two operations in one
+	if simple := d.PeakAt(tile.Float32.String(), machine.PrecisionHighest); simple.Known() { // of two operations in one
+		if dtype == tile.Float32.String() && l.Unit != GPUFMA {
+			for _, dot := range w.Dots {
+				w.Operations += convertLanes * int64(dot.Times*float64((dot.M+dot.N)*dot.K))
+			}
+		}
 		w.ArithmeticSeconds += float64(w.Operations) / (simple.Value / 2 / float64(d.Cores))
 	}
 	slots, group := l.slots(d), max(1, l.Group)
-	bytes, fabric := w.memoryBytes(slots, group, cachedShare*d.LastLevelCacheBytes.Value), int64(0)
+	moved.memory = w.memoryBytes(slots, group, cachedShare*d.LastLevelCacheBytes.Value)
 	if d.L2Caches > 1 {
-		fabric = w.readBytes(slots, group, d.L2Caches) + w.OutBytes*w.Programs
+		moved.fabric = w.readBytes(slots, group, d.L2Caches, 0) + w.OutBytes*w.Programs
 	}
-	return m.on(w, d, l, peak.Value, bytes, fabric), nil
+	return w, peak, moved, nil
+}
+
+// attained is what copies reach of a device's memory.
+func attained(d machine.Device) float64 {
+	return cmp.Or(d.AttainedBytesPerSecond.Value, memoryShare*d.BandwidthBytesPerSecond.Value)
 }
 
 // slots is how many blocks run at once.
@@ -304,37 +353,47 @@ func (l GPULayout) slots(d machine.Device) int64 {
 	return slots
 }
 
-// on is On for a device that is known well enough, on which main memory moves so many bytes, and
-// the last-level cache so many to and from several L2 caches.
-func (m GPUModel) on(w GPUWork, d machine.Device, l GPULayout, peak float64, bytes, fabric int64) GPUTime {
-	cores, slots := int64(d.Cores), l.slots(d)
-	rate := m.Rate[l.Unit] * peak / float64(cores)
-	if l.Unit == GPUMMA && hopper(d) {
-		rate = mmaShareOfHopper * peak / float64(cores)
+// on is On for a device that is known well enough, on which so many bytes are moved.
+func (m GPUModel) on(w GPUWork, d machine.Device, l GPULayout, peak float64, moved gpuMoved) GPUTime {
+	cores, slots, u := int64(d.Cores), l.slots(d), m.Units[l.Unit]
+	rate, clock := u.Rate*peak/float64(cores), d.ClockHertz.Value
+	if l.Own {
+		rate *= u.OwnRate / u.Rate
 	}
-	l2 := cmp.Or(d.L2BytesPerClock.Value, l2BytesPerClock) * d.ClockHertz.Value
-	fast := cmp.Or(d.FastBytesPerClock.Value, sharedBytesPerClock) * d.ClockHertz.Value
-	shared := w.StepBytes
+	if l.Unit == GPUMMA && d.WarpShare.Known() {
+		rate *= d.WarpShare.Value
+	} else if l.Unit != GPUFMA {
+		rate *= cmp.Or(d.SustainedShare.Value, sustainedShare)
+	}
+	l2, fast := cmp.Or(d.L2BytesPerClock.Value, l2BytesPerClock)*clock, cmp.Or(d.FastBytesPerClock.Value, sharedBytesPerClock)*clock
+	shared, alongK, flops, short := w.StepBytes, int64(0), float64(w.FLOPs), false
 	for _, dot := range w.Dots {
+		short = short || dot.K*dot.BitsA/8 < lineBytes
+		if l.Unit == GPUTCGen05 && dot.M < 128 { // half of its rows multiply nothing
+			flops += dot.Times * float64(2*dot.M*dot.N*dot.K)
+		}
 		shared += int64(dot.Times * float64(dot.sharedBytes(l.Unit)))
+		alongK += int64(dot.Times * float64(dot.M*dot.K*dot.BitsA/8))
+		if l.AlongK {
+			alongK += int64(dot.Times * float64(dot.N*dot.K*dot.BitsB/8))
+		}
 	}
+	alongK = min(alongK, w.StepBytes)
+	loaded := float64(alongK)/cmp.Or(u.AlongK*clock, l2) + float64(w.StepBytes-alongK)/l2
 	step := func(together int64) (seconds float64, limit Limit) {
 		c := float64(together)
-		products := float64(w.FLOPs)/rate + w.ArithmeticSeconds
-		compute := max(c*products, products+m.StepSeconds)
-		if l.Specialized {
-			compute = c * products
-		}
-		loads := c * float64(w.StepBytes) / l2
-		seconds, limit = compute, Compute
-		if compute > c*products {
-			limit = Overhead
-		}
-		if loads > seconds {
+		seconds, limit = c*(flops/rate+w.ArithmeticSeconds), Compute
+		if loads := c * loaded; loads > seconds {
 			seconds, limit = loads, L2Cache
 		}
 		if through := c * float64(shared) / fast; through > seconds {
 			seconds, limit = through, SharedMemory
+		}
+		if together > 1 && !l.Specialized {
+			if seconds < c*u.StepSeconds {
+				limit = Overhead
+			}
+			seconds += c * u.StepSeconds
 		}
 		if w.RevisedBytes > 0 {
 			again := c*2*float64(w.RevisedBytes)/l2 + revisitSeconds
@@ -343,13 +402,13 @@ func (m GPUModel) on(w GPUWork, d machine.Device, l GPULayout, peak float64, byt
 			}
 			seconds += again
 		}
-		return seconds + c*2*float64(l.SpillBytes*l.Threads)/fast, limit
+		return seconds + c*spillPasses*float64(l.SpillBytes*l.Threads)/fast, limit
 	}
-	t := GPUTime{Waves: float64(w.Programs) / float64(slots), Bytes: bytes}
+	t := GPUTime{Waves: float64(w.Programs) / float64(slots), Bytes: moved.memory}
 	wave := func(blocks int64) {
 		together := (blocks + cores - 1) / cores
 		s, limit := step(together)
-		edges := m.BlockSeconds / float64(together)
+		edges := u.BlockSeconds / float64(together)
 		if l.Persistent {
 			edges = 0
 		}
@@ -366,10 +425,13 @@ func (m GPUModel) on(w GPUWork, d machine.Device, l GPULayout, peak float64, byt
 	if rest := w.Programs % slots; rest > 0 {
 		wave(rest)
 	}
-	t.Memory = float64(bytes) / (memoryShare * d.BandwidthBytesPerSecond.Value)
+	t.Memory = float64(moved.memory) / attained(d)
+	if short {
+		t.Memory *= shortRows
+	}
 	slower := Memory
-	if fabric > 0 && d.LastLevelBytesPerSecond.Known() {
-		if through := float64(fabric) / d.LastLevelBytesPerSecond.Value; through > t.Memory {
+	if moved.fabric > 0 && d.LastLevelBytesPerSecond.Known() {
+		if through := float64(moved.fabric) / d.LastLevelBytesPerSecond.Value; through > t.Memory {
 			t.Memory, slower = through, LastLevel
 		}
 	}
@@ -380,47 +442,61 @@ func (m GPUModel) on(w GPUWork, d machine.Device, l GPULayout, peak float64, byt
 	return t
 }
 
-// hopper reports whether a GPU has products of four warps, which are faster.
-func hopper(d machine.Device) bool {
-	return d.Key == "nvidia_h100_sxm" || d.Key == "nvidia_h100_pcie" || d.Key == "nvidia_h200"
-}
-
-// memoryBytes is what main memory moves: every array once if the inputs stay in the
-// L2 cache, else what each wave of blocks reads, once a wave, and the outputs.
+// memoryBytes is what main memory moves: every array once if the inputs stay in the L2 cache, else the
+// outputs, and what waves of blocks read that the cache does not have of earlier ones.
 func (w GPUWork) memoryBytes(slots int64, group int, cache float64) int64 {
 	out, least := w.OutBytes*w.Programs, w.LeastBytes
 	if float64(least-min(out, least)) <= cache || w.Programs <= slots {
 		return least
 	}
-	return max(least, w.readBytes(slots, group, 1)+out)
+	return max(least, w.readBytes(slots, group, 1, cache)+out)
 }
 
-// readBytes is what waves of blocks read of the inputs through caches, to which blocks go in turn:
-// what several blocks of a cache read counts once a wave.
-func (w GPUWork) readBytes(slots int64, group, caches int) (bytes int64) {
+// readBytes is what waves of blocks read of the inputs through caches, to which blocks go in turn. What
+// several blocks of a cache read counts once a wave, and not where the caches, of so many bytes together,
+// have it of an earlier one; what was read longest ago gives way.
+func (w GPUWork) readBytes(slots int64, group, caches int, cache float64) (bytes int64) {
 	const most = 1 << 16 // programs to count one by one
 	if w.Programs > most || w.Reads == nil {
 		waves := math.Ceil(float64(w.Programs) / float64(slots))
 		side := math.Sqrt(float64(slots) * float64(caches)) // of squares of blocks, which grouping comes near
 		return int64(waves * side * float64(w.OnceBytes+w.Steps*w.StepBytes))
 	}
-	seen := make([]map[GPURead]int64, caches)
+	type part struct {
+		GPURead
+		cache int64
+	}
+	type kept struct {
+		bytes int64
+		wave  int64 // that read it last
+	}
+	type queued struct {
+		part
+		wave int64
+	}
+	held := int64(0)
+	seen, order := map[part]kept{}, []queued(nil)
 	for id := int64(0); id < w.Programs; id++ {
-		in := seen[id%int64(caches)]
-		switch {
-		case in == nil:
-			in = map[GPURead]int64{}
-			seen[id%int64(caches)] = in
-		case id%slots < int64(caches): // the first of a wave
-			clear(in)
+		wave := id / slots
+		for ; id%slots == 0 && float64(held) > cache && len(order) > 0; order = order[1:] {
+			oldest := order[0]
+			if k := seen[oldest.part]; k.wave > oldest.wave {
+				order = append(order, queued{oldest.part, k.wave})
+			} else {
+				held -= k.bytes
+				delete(seen, oldest.part)
+			}
 		}
 		w.Reads(group, id, func(r GPURead) {
 			n := r.Bytes
 			r.Bytes = 0
-			if n > in[r] {
-				bytes += n - in[r]
-				in[r] = n
+			p := part{r, id % int64(caches)}
+			k := seen[p]
+			bytes, held = bytes+max(0, n-k.bytes), held+max(0, n-k.bytes)
+			if k.bytes == 0 {
+				order = append(order, queued{p, wave})
 			}
+			seen[p] = kept{max(n, k.bytes), wave}
 		})
 	}
 	return bytes

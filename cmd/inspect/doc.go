@@ -61,8 +61,8 @@
 //	--backend BACKEND     BACKEND to run on, cpu or with --topology aot if not given; help
 //	                      explains (cpu, xla-cpu, tpu, gpu, aot, aot-gpu)
 //	--topology CHIP       CHIP to predict for, or several joined by commas (v4, v5e, v5p, v6e,
-//	                      v7x, a100, a100-40gb, a6000, l4, h100, h100-pcie, h200, b200, mi300x,
-//	                      mi325x, mi350x, mi355x)
+//	                      v7x, a100, a100-40gb, a6000, l4, l40s, h100, h100-pcie, h200, b200,
+//	                      gb200, b300, rtx-pro-6000, mi300x, mi325x, mi350x, mi355x)
 //	--param KEY=VALUE     parameter KEY=VALUE of the backend; may be repeated; help lists those
 //	                      of --backend
 //	--assume NAME=TRIPS   trips of a loop whose count the data decides, NAME=TRIPS, named as in

@@ -27,6 +27,7 @@ type Table struct {
 	// MedianError and Error90 are the relative errors of interpolation at sizes that the table was not
 	// made from: the median, and what nine of ten stay below.
 	MedianError, Error90 float64
+	Multiple             int // of which m is, above it; 0 if m may be any
 	M, N, K              []int
 	Nanoseconds          []int64 // [m][n][k]; 0 where there is no time
 }
@@ -55,6 +56,9 @@ func Find(device string, dtype tile.Dtype) (Table, bool) {
 // Seconds is the time of a product of m×k by k×n elements: the logarithm of the time is linear in
 // the logarithm of each size between neighbours of the grid. The error says what the table does not reach.
 func (t Table) Seconds(m, k, n int) (float64, error) {
+	if t.Multiple > 0 && m > t.Multiple && m%t.Multiple != 0 {
+		return 0, fmt.Errorf("published times of %s are of m that are multiples of %d, not %d", t.Library, t.Multiple, m)
+	}
 	type corner struct {
 		at int
 		by float64

@@ -19,26 +19,53 @@ import (
 	"matladder/stats/interval"
 )
 
-// known are the GPUs of the wheel that package machine knows, and whose collector to take: PyTorch's
-// linear layer calls cuBLAS, and vLLM's collector is the newest that has it for all of them.
+// known are the products to take: PyTorch's linear layer calls cuBLAS, and vLLM's collector is the
+// newest that has it for all GPUs; float8 and int8 are the vendor's CUTLASS.
 var known = []gpu{
-	{folder: "a100_sxm", device: "nvidia_a100_80gb"},
-	{folder: "h100_sxm", device: "nvidia_h100_sxm"},
-	{folder: "h200_sxm", device: "nvidia_h200"},
-	{folder: "b200_sxm", device: "nvidia_b200"},
+	{folder: "a100_sxm", device: "nvidia_a100_80gb", kind: bfloat16},
+	{folder: "h100_sxm", device: "nvidia_h100_sxm", kind: bfloat16},
+	{folder: "h200_sxm", device: "nvidia_h200", kind: bfloat16},
+	{folder: "b200_sxm", device: "nvidia_b200", kind: bfloat16},
+	{folder: "b300_sxm", device: "nvidia_b300", kind: bfloat16},
+	{folder: "gb200", device: "nvidia_gb200", kind: bfloat16},
+	{folder: "l40s", device: "nvidia_l40s", kind: bfloat16},
+	{folder: "rtx_pro_6000_server", device: "nvidia_rtx_pro_6000_server", kind: bfloat16},
+	{folder: "h100_sxm", device: "nvidia_h100_sxm", kind: float8},
+	{folder: "h200_sxm", device: "nvidia_h200", kind: float8},
+	{folder: "b200_sxm", device: "nvidia_b200", kind: float8},
+	{folder: "b300_sxm", device: "nvidia_b300", kind: float8},
+	{folder: "gb200", device: "nvidia_gb200", kind: float8},
+	{folder: "l40s", device: "nvidia_l40s", kind: float8},
+	{folder: "rtx_pro_6000_server", device: "nvidia_rtx_pro_6000_server", kind: float8},
+	{folder: "a100_sxm", device: "nvidia_a100_80gb", kind: int8},
 }
 
-const collector, library = "vllm", "PyTorch's linear layer (cuBLAS)"
+// A kind is products of one dtype, as the wheel has them.
+type kind struct {
+	name, dtype string // here, and in the wheel
+	bytes       float64
+	collector   string // whose times are taken
+	library     string
+	quantizes   bool // its times have the quantization of a in them, which is taken off
+}
+
+var (
+	bfloat16 = kind{"bfloat16", "bfloat16", 2, "vllm", "PyTorch's linear layer (cuBLAS)", false}
+	float8   = kind{"float8_e4m3fn", "fp8", 1, "vllm", "vLLM's scaled product (CUTLASS)", true}
+	int8     = kind{"int8", "sq", 1, "trtllm", "TensorRT-LLM's SmoothQuant product (CUTLASS)", false}
+)
+
+const wheelData = "aiconfigurator_core/systems/data/"
 
 // shape is m, n and k, of m×k by k×n elements.
 type shape [3]int
 
 func (s shape) flops() float64 { return 2 * float64(s[0]) * float64(s[1]) * float64(s[2]) }
 
-// bytes are those of bfloat16 operands and output, each once.
-func (s shape) bytes() float64 {
+// bytes are those of operands of so many bytes an element and of an output of two, each once.
+func (s shape) bytes(element float64) float64 {
 	m, n, k := float64(s[0]), float64(s[1]), float64(s[2])
-	return 2 * (m*k + k*n + m*n)
+	return element*(m*k+k*n) + 2*m*n
 }
 
 // held says whether a shape is one to hold the table to: one in five, by hash.
@@ -66,6 +93,7 @@ var classes = []string{"square", "decoding, m ≤ 16", "thin, 17 ≤ m ≤ 128",
 // A gpu is what the wheel has of one, and what came of it.
 type gpu struct {
 	folder, device string
+	kind           kind
 	chip           machine.Device
 	seconds        map[string]map[shape]float64 // by collector
 	versions       map[string]string
@@ -86,54 +114,97 @@ type row struct {
 	Latency   float64 `parquet:"latency"` // ms
 }
 
-// read reads bfloat16 products; of a collector's versions the one with most shapes.
+// read reads the products of its kind; of a collector's versions the one with most shapes.
 func (g *gpu) read(archive *zip.Reader) (err error) {
 	if g.chip, err = machine.Find(g.device); err != nil {
 		return err
 	}
 	g.seconds, g.versions = map[string]map[shape]float64{}, map[string]string{}
-	root := "aiconfigurator_core/systems/data/" + g.folder + "/gemm/"
+	root := wheelData + g.folder + "/gemm/"
 	for _, f := range archive.File {
 		if !strings.HasPrefix(f.Name, root) || path.Base(f.Name) != "gemm_perf.parquet" {
 			continue
 		}
 		parts := strings.Split(strings.TrimPrefix(f.Name, root), "/")
 		who, v := parts[0], parts[1]
-		r, err := f.Open()
+		rows, err := readRows[row](f)
 		if err != nil {
 			return err
-		}
-		content, err := io.ReadAll(r)
-		r.Close()
-		if err != nil {
-			return err
-		}
-		rows, err := parquet.Read[row](bytes.NewReader(content), int64(len(content)))
-		if err != nil {
-			return fmt.Errorf("%s: %w", f.Name, err)
 		}
 		times := map[shape][]float64{}
 		for _, r := range rows {
-			if r.Dtype == "bfloat16" && r.Latency > 0 {
+			if r.Dtype == g.kind.dtype && r.Latency > 0 {
 				s := shape{int(r.M), int(r.N), int(r.K)}
 				times[s] = append(times[s], r.Latency/1e3)
 			}
 		}
-		if len(times) < len(g.seconds[who]) { // the collector's other version has more
+		if len(times) <= len(g.seconds[who]) { // the collector's other version has more
 			continue
+		}
+		off := map[[2]int]float64{}
+		if g.kind.quantizes {
+			if off, err = quantization(archive, g.folder, who, v); err != nil {
+				return err
+			}
 		}
 		g.versions[who], g.seconds[who] = v, map[shape]float64{}
 		for s, all := range times {
-			g.seconds[who][s] = median(all)
+			if t := median(all) - off[[2]int{s[0], s[2]}]; t > 0 {
+				g.seconds[who][s] = t
+			}
 		}
-		if who == collector {
-			g.table = vendor.Table{Device: g.device, Dtype: "bfloat16", Library: library, Package: "aiconfigurator-core " + version, Path: f.Name}
+		if who == g.kind.collector {
+			g.table = vendor.Table{Device: g.device, Dtype: g.kind.name, Library: g.kind.library, Package: "aiconfigurator-core " + version, Path: f.Name}
 		}
 	}
-	if len(g.seconds[collector]) == 0 {
-		return fmt.Errorf("%s has no bfloat16 products of %s", root, collector)
+	if len(g.seconds[g.kind.collector]) == 0 {
+		return fmt.Errorf("%s has no %s products of %s", root, g.kind.dtype, g.kind.collector)
 	}
 	return nil
+}
+
+// readRows reads one of the wheel's tables.
+func readRows[T any](f *zip.File) ([]T, error) {
+	r, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	content, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := parquet.Read[T](bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Name, err)
+	}
+	return rows, nil
+}
+
+// quantization is how long a collector's quantization of a takes, by m and k: its scales, and its
+// elements. The wheel's own reader takes both off where the input is float8 already.
+func quantization(archive *zip.Reader, folder, who, version string) (map[[2]int]float64, error) {
+	type timed struct {
+		M       int64   `parquet:"m"`
+		K       int64   `parquet:"k"`
+		Latency float64 `parquet:"latency"` // ms
+	}
+	all := map[[2]int]float64{}
+	for _, name := range []string{"computescale_perf.parquet", "scale_matrix_perf.parquet"} {
+		name = wheelData + path.Join(folder, "quantize", who, version, name)
+		i := slices.IndexFunc(archive.File, func(f *zip.File) bool { return f.Name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("the wheel has no %s", name)
+		}
+		rows, err := readRows[timed](archive.File[i])
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			all[[2]int{int(r.M), int(r.K)}] += r.Latency / 1e3
+		}
+	}
+	return all, nil
 }
 
 // judge makes the table of the rows to fit and measures its error at the others.
@@ -141,7 +212,7 @@ func (g *gpu) judge() {
 	fitted, held := map[shape]float64{}, map[shape]float64{}
 	var grid [3][]int
 	counts := map[int]int{} // of values of m
-	for s, t := range g.seconds[collector] {
+	for s, t := range g.seconds[g.kind.collector] {
 		if s.held(g.folder) {
 			held[s] = t
 			continue
@@ -166,6 +237,9 @@ func (g *gpu) judge() {
 		slices.Sort(grid[d])
 		grid[d] = slices.Compact(grid[d])
 	}
+	if g.kind.quantizes { // CUTLASS chooses other kernels for other m, which take up to twice as long
+		g.table.Multiple = 16
+	}
 	g.table.M, g.table.N, g.table.K = grid[0], grid[1], grid[2]
 	for _, m := range grid[0] {
 		for _, n := range grid[1] {
@@ -189,11 +263,10 @@ func (g *gpu) judge() {
 }
 
 // cell is the time at a point of the grid: as measured, or, of a held-out shape, the median of what
-// its neighbours along each axis say. 0 if there are none.
+// its neighbours along each axis say. A time of half as much again as that was disturbed, and not
+// taken either. 0 if there are none.
 func cell(fitted map[shape]float64, grid [3][]int, s shape) float64 {
-	if t, ok := fitted[s]; ok {
-		return t
-	}
+	measured := fitted[s]
 	var guesses []float64
 	for d := range s {
 		at := slices.Index(grid[d], s[d])
@@ -215,9 +288,12 @@ func cell(fitted map[shape]float64, grid [3][]int, s shape) float64 {
 		}
 	}
 	if len(guesses) == 0 {
-		return 0
+		return measured
 	}
-	return median(guesses)
+	if guess := median(guesses); measured == 0 || measured > 1.5*guess {
+		return guess
+	}
+	return measured
 }
 
 // rounded keeps three digits, which is finer than two runs agree.
@@ -243,6 +319,6 @@ func quantile(all []float64, share float64) float64 {
 
 // collectors are those of a GPU, the one that is taken first.
 func (g *gpu) collectors() []string {
-	rest := slices.DeleteFunc(slices.Sorted(maps.Keys(g.seconds)), func(who string) bool { return who == collector })
-	return append([]string{collector}, rest...)
+	rest := slices.DeleteFunc(slices.Sorted(maps.Keys(g.seconds)), func(who string) bool { return who == g.kind.collector })
+	return append([]string{g.kind.collector}, rest...)
 }

@@ -5,8 +5,9 @@
 // It reads the matrix products of PyPI's aiconfigurator-core (Apache-2.0), splits them once by hash
 // into those that model/vendor's table is made of and those that it is held to, and writes the page
 // of what it found: how far interpolation is off, by GPU and shape, where collectors disagree, and
-// which rows no GPU can have. --update writes the table itself, model/vendor/rates.json.gz, and some of
-// the rows that it is held to.
+// which rows no GPU can have. --update writes the table itself, model/vendor/rates.json.gz, some of the
+// rows that it is held to, and rows of Triton's kernels for package model, whose blocks are in sglang's
+// wheels (PyPI, Apache-2.0).
 package main
 
 import (
@@ -33,8 +34,8 @@ import (
 
 // The wheel that figures are from. Its hash is PyPI's.
 const (
-	index   = "https://pypi.org/simple/aiconfigurator-core/"
-	version = "0.12.0"
+	wheelName = "aiconfigurator-core"
+	version   = "0.12.0"
 )
 
 func main() { cli.Main("silicon", run) }
@@ -46,14 +47,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 func silicon(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := cli.NewFlags("silicon")
 	wheel := flags.String("wheel", "", "`FILE` of aiconfigurator-core; downloaded from PyPI if not given")
-	update := flags.Bool("update", false, "write model/vendor/rates.json.gz and its testdata too")
+	update := flags.Bool("update", false, "write model/vendor/rates.json.gz, its testdata, and model/testdata/gpu_triton.csv too")
 	if err := cli.Parse(flags, args, "usage: silicon [flags]"); err != nil {
 		return err
 	}
 	path := *wheel
 	if path == "" {
 		var err error
-		if path, err = download(ctx, stderr); err != nil {
+		if path, err = download(ctx, wheelName, version, stderr); err != nil {
 			return err
 		}
 	}
@@ -64,7 +65,7 @@ func silicon(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	defer archive.Close()
 	var gpus []gpu
 	for _, g := range known {
-		fmt.Fprintln(stderr, g.folder)
+		fmt.Fprintln(stderr, g.folder, g.kind.name)
 		if err := g.read(&archive.Reader); err != nil {
 			return err
 		}
@@ -75,24 +76,27 @@ func silicon(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		if err := write(gpus); err != nil {
 			return err
 		}
+		if err := writeTriton(ctx, &archive.Reader, stderr); err != nil {
+			return err
+		}
 	}
 	return page(stdout, gpus)
 }
 
-// write writes the tables, and of the shapes that they are held to each fiftieth.
+// write writes the tables, and of the shapes that they are held to each hundredth.
 func write(gpus []gpu) error {
 	var tables []vendor.Table
-	held := "device,m,k,n,seconds\n"
+	held := "device,dtype,m,k,n,seconds\n"
 	for _, g := range gpus {
 		tables = append(tables, g.table)
 		var lines []string
-		for s, t := range g.seconds[collector] {
+		for s, t := range g.seconds[g.kind.collector] {
 			if s.held(g.folder) {
-				lines = append(lines, fmt.Sprintf("%s,%d,%d,%d,%.4g\n", g.device, s[0], s[2], s[1], t))
+				lines = append(lines, fmt.Sprintf("%s,%s,%d,%d,%d,%.4g\n", g.device, g.kind.name, s[0], s[2], s[1], t))
 			}
 		}
 		slices.Sort(lines)
-		for i := 0; i < len(lines); i += 50 {
+		for i := 0; i < len(lines); i += 100 {
 			held += lines[i]
 		}
 	}
@@ -111,8 +115,34 @@ func write(gpus []gpu) error {
 	return errors.Join(files.Replace(folder+"rates.json.gz", buf.Bytes()), files.Replace(folder+"testdata/held_out.csv", []byte(held)))
 }
 
-// download returns the path of the wheel, which is kept in the user's cache.
-func download(ctx context.Context, stderr io.Writer) (string, error) {
+// writeTriton writes the rows of Triton's kernels that package model is fitted to and held against.
+func writeTriton(ctx context.Context, wheel *zip.Reader, stderr io.Writer) error {
+	sglang := map[string]*zip.Reader{}
+	for _, g := range tritonGPUs {
+		if sglang[g.version] != nil {
+			continue
+		}
+		path, err := download(ctx, "sglang", g.version, stderr)
+		if err != nil {
+			return err
+		}
+		archive, err := zip.OpenReader(path)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		defer archive.Close()
+		sglang[g.version] = &archive.Reader
+	}
+	rows, err := tritonRows(wheel, sglang)
+	if err != nil {
+		return err
+	}
+	return files.Replace("../../model/testdata/gpu_triton.csv", []byte(rows))
+}
+
+// download returns the path of a wheel, which is kept in the user's cache.
+func download(ctx context.Context, name, version string, stderr io.Writer) (string, error) {
+	index, wheel := "https://pypi.org/simple/"+name+"/", strings.ReplaceAll(name, "-", "_")+"-"+version
 	get := func(url string) ([]byte, error) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 		if err != nil {
@@ -133,13 +163,13 @@ func download(ctx context.Context, stderr io.Writer) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(cache, "matladder", "silicon", "aiconfigurator_core-"+version+".whl")
+	path := filepath.Join(cache, "matladder", "silicon", wheel+".whl")
 	if _, err := os.Stat(path); err == nil {
 		return path, nil
 	}
 	text, err := get(index)
 	if err != nil {
-		return "", fmt.Errorf("aiconfigurator-core %s (or name its wheel by --wheel): %w", version, err)
+		return "", fmt.Errorf("%s %s: %w", name, version, err)
 	}
 	type entry struct {
 		Filename, URL string
@@ -150,7 +180,7 @@ func download(ctx context.Context, stderr io.Writer) (string, error) {
 		return "", fmt.Errorf("%s: %w", index, err)
 	}
 	at := slices.IndexFunc(about.Files, func(e entry) bool {
-		return strings.HasPrefix(e.Filename, "aiconfigurator_core-"+version+"-") && strings.HasSuffix(e.Filename, ".whl")
+		return strings.HasPrefix(e.Filename, wheel+"-") && strings.HasSuffix(e.Filename, ".whl")
 	})
 	if at < 0 {
 		return "", fmt.Errorf("%s has no wheel of %s", index, version)

@@ -1,6 +1,7 @@
 package aot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,7 +9,6 @@ import (
 	"strings"
 
 	"matladder/backend"
-	"matladder/internal/each"
 	"matladder/lower/triton"
 	"matladder/machine"
 	"matladder/model"
@@ -71,9 +71,13 @@ func OpenGPUBackend(o BackendOptions) (*GPUBackend, error) {
 }
 
 // target is the generation of a GPU as lower/triton knows it. The RTX A6000's, of compute
-// capability 8.6, has the instructions of the A100 and the shared memory of the L4.
+// capability 8.6, has the instructions of the A100 and the shared memory of the L4; the B300, of 10.3,
+// is a B200 to it.
 func (g GPU) target() (triton.Target, error) {
 	name := strings.TrimSuffix(g.Arch, "a")
+	if name == "sm_103" {
+		name = "sm_100"
+	}
 	if name == "sm_86" {
 		t, err := triton.FindTarget("sm_80")
 		if err != nil {
@@ -126,7 +130,12 @@ func (b *GPUBackend) Predict(ctx context.Context, programs []*tile.Program, para
 	if err != nil {
 		return backend.Prediction{}, err
 	}
-	return predicted(b, each.Sum(steps, func(s GPUStep) float64 { return s.Time.Seconds }), 0, 0), nil
+	var seconds, least, most float64
+	for _, s := range steps {
+		low, high := model.GPUFit.Band(s.Time.Seconds, cmp.Or(s.Layout.Unit, model.GPUFMA))
+		seconds, least, most = seconds+s.Time.Seconds, least+low, most+high
+	}
+	return predicted(b, seconds, least, most), nil
 }
 
 // Steps compiles programs, unless it is known what XLA makes of them, and predicts the
@@ -141,14 +150,14 @@ func (b *GPUBackend) Steps(ctx context.Context, programs []*tile.Program, params
 	if err != nil {
 		return nil, err
 	}
-	steps := make([]GPUStep, len(kernels))
+	steps, turned := make([]GPUStep, len(kernels)), false
 	for i := range kernels {
 		p := launch.Kernels[i].Program
 		s := GPUStep{Kernel: kernels[i], Params: launch.Kernels[i].Params}
 		if launch.Kernels[i].Turns {
 			r := p.Refs[0]
 			s.Time = model.GPUFit.Copy(r.ArrayBytes(), b.device)
-			steps[i] = s
+			steps[i], turned = s, true
 			continue
 		}
 		if s.Work, err = model.GPUWorkOf(p); err != nil {
@@ -156,7 +165,7 @@ func (b *GPUBackend) Steps(ctx context.Context, programs []*tile.Program, params
 		}
 		s.Layout = model.GPULayout{
 			BlocksPerCore: b.gpu.blocksPerCore(s.Kernel), Group: s.Params.Group, Threads: s.Kernel.Threads,
-			SpillBytes: s.Kernel.SpillBytes, Unit: unitOf(s.Kernel),
+			SpillBytes: s.Kernel.SpillBytes, AlongK: turned, Own: true, Unit: unitOf(s.Kernel),
 		}
 		if s.Layout.BlocksPerCore == 0 {
 			return nil, &backend.TooBigError{What: "registers", Needed: int64(4 * s.Kernel.Registers * s.Kernel.Threads), Limit: int64(4 * b.gpu.registers())}

@@ -103,7 +103,9 @@ func (b *GPUBackend) Foreign(ctx context.Context, k *ttir.Kernel, l ttir.Launch)
 	if f.Counts.MaybeBytes > 0 {
 		widen(b.foreignWork(f.Counts, 0), f.Layout)
 	}
-	f.Least, f.Most = leastOfModel*f.Least, mostOfModel*f.Most
+	f.Least, _ = model.GPUFit.Band(f.Least, f.Layout.Unit)
+	_, f.Most = model.GPUFit.Band(f.Most, f.Layout.Unit)
+	f.Most += model.GPUFit.LaunchSeconds
 	f.Prediction = predicted(b, f.Time.Seconds, f.Least, f.Most)
 	return f, nil
 }
@@ -131,11 +133,6 @@ func (b *GPUBackend) PredictBaseline(ctx context.Context, spec backend.ProblemSp
 	f, err := b.Foreign(ctx, k, launch)
 	return f.Prediction, err
 }
-
-// What launches took over what the model says of them, at least and at most: 24 kernels of
-// Triton in bfloat16 on an H100, and v5 in bfloat16 on an H200, none of which it was fitted to
-// (docs/notebook/guests.md).
-const leastOfModel, mostOfModel = 0.75, 1.9
 
 // foreignTime is the model's time; without products no rate of them matters.
 func (b *GPUBackend) foreignTime(w model.GPUWork, l model.GPULayout, dtype, precision string) (model.GPUTime, error) {

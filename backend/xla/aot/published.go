@@ -44,18 +44,23 @@ func (p *Published) Plugin() (name, version string) { return p.table.Package, p.
 // Close does nothing.
 func (*Published) Close() error { return nil }
 
-// PredictBaseline interpolates between published times of plain bfloat16 products. The band is what
-// nine of ten held-out times lie in.
+// PredictBaseline interpolates between published times of products of one dtype, whose scales of a whole
+// array cost nothing. The band is what nine of ten held-out times lie in.
 func (p *Published) PredictBaseline(_ context.Context, spec backend.ProblemSpec) (backend.Prediction, error) {
 	m, ok := spec.Problem.(problem.Matmul)
-	if plain := problem.New(m.M, m.K, m.N, tile.BFloat16); !ok || m != plain || spec.Variant != "" || spec.Mesh != "" {
-		return backend.Prediction{}, fmt.Errorf("%w: published times are of one plain bfloat16 product", backend.ErrUnsupported)
+	table, known := vendor.Find(p.device.Key, m.A)
+	plain := problem.New(m.M, m.K, m.N, m.A)
+	if m.Quant == problem.PerTensor {
+		plain.Quant, plain.Out = m.Quant, m.Out
 	}
-	seconds, err := p.table.Seconds(m.M, m.K, m.N)
+	if !ok || !known || m != plain || spec.Variant != "" || spec.Mesh != "" {
+		return backend.Prediction{}, fmt.Errorf("%w: no published times of such a product on %s", backend.ErrUnsupported, p.device.Key)
+	}
+	seconds, err := table.Seconds(m.M, m.K, m.N)
 	if err != nil {
 		return backend.Prediction{}, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
 	}
-	got := predicted(p, seconds, seconds*(1-p.table.Error90), seconds*(1+p.table.Error90))
+	got := predicted(p, seconds, seconds*(1-table.Error90), seconds*(1+table.Error90))
 	got.Method = "published"
 	return got, nil
 }

@@ -10,7 +10,8 @@ import (
 	"matladder/tile"
 )
 
-// TestPublished: a plain bfloat16 product has a time, a band around it and a source; nothing else has.
+// TestPublished: a plain product has a time, a band around it and a source, and so has one of float8 with
+// a scale for each array; nothing else has.
 func TestPublished(t *testing.T) {
 	d, err := machine.Find("nvidia_h100_sxm")
 	if err != nil {
@@ -26,9 +27,15 @@ func TestPublished(t *testing.T) {
 	if rate := float64(plain.FLOPs()) / got.Elapsed.Seconds(); err != nil || got.Method != "published" || got.Low >= got.Elapsed || got.High <= got.Elapsed || rate < 4e14 || rate > d.PeakAt("bfloat16", "").Value {
 		t.Errorf("%+v, %v", got, err)
 	}
+	half := problem.New(4096, 4096, 4096, tile.Float8E4M3FN)
+	half.Quant, half.Out = problem.PerTensor, tile.BFloat16
+	if got, err := b.PredictBaseline(t.Context(), backend.ProblemSpec{Problem: half}); err != nil || float64(half.FLOPs())/got.Elapsed.Seconds() < 8e14 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	half.M++
 	scaled, wide, batch := plain, plain, plain
-	scaled.Quant, wide.N, batch.Batch = problem.PerTensor, 1<<20, 2
-	for _, p := range []problem.Problem{problem.New(512, 512, 512, tile.Float32), scaled, wide, batch} {
+	scaled.Quant, wide.N, batch.Batch = problem.Quant("per_channel"), 1<<20, 2
+	for _, p := range []problem.Problem{problem.New(512, 512, 512, tile.Float32), scaled, wide, batch, half} {
 		if got, err := b.PredictBaseline(t.Context(), backend.ProblemSpec{Problem: p}); !errors.Is(err, backend.ErrUnsupported) {
 			t.Errorf("%v: %v, %v", p, got, err)
 		}
