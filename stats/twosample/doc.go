@@ -9,7 +9,7 @@
 //   - CompareTurns: both sides were executed in turns, a pair at a time in an order drawn
 //     at random. The orders that could have been drawn instead are then all the theory
 //     that is needed (turns.go: a randomization test). Where they do not tell yet, more
-//     of them may (looks.go).
+//     of them may (Looks).
 //
 // Both look at the fast end of the samples. Other work makes a time longer, never
 // shorter: the fast end is what the program takes, the slow end what the machine did.

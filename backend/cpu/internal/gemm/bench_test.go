@@ -135,7 +135,7 @@ func benchThin[S Source, C Sum](b *testing.B, p *MicroKernels[S, C], m, k, n int
 		}},
 		{"direct", func() {
 			p.PackA(pa, a, k, m, k)
-			p.BlockDirect(c, n, m, n, k, pa, src, n, false)
+			p.MultiplyDirect(Run[S]{A: pa}, c, n, m, n, k, src, n, false)
 		}},
 		{"packed", func() {
 			p.PackA(pa, a, k, m, k)

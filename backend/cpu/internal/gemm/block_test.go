@@ -270,7 +270,7 @@ func testNonFinite[S Source](t *testing.T, p *MicroKernels[S, float32], values .
 		p.PackA(pa, a, k, m, k)
 		p.PackB(pb, b, n, k, n)
 		if p.DirectRows() > 0 && way == 1 {
-			p.BlockDirect(c, n, m, n, k, pa, b, n, false)
+			p.MultiplyDirect(Run[S]{A: pa}, c, n, m, n, k, b, n, false)
 		} else {
 			p.Block(c, n, m, n, k, pa, pb, false)
 		}
@@ -300,7 +300,7 @@ func TestBlock_Refuses(t *testing.T) {
 		"negative m":       func() { p.Block(c, n, -1, n, k, pa, pb, false) },
 		"k beyond depth":   func() { p.MultiplyPart(Run[float32]{A: pa, B: pb}, c, n, m, n, 1, k, k, false) },
 		"short rows of a":  func() { p.Multiply(Run[float32]{Rows: a[:m*k-1], LDA: k, B: pb}, c, n, m, n, k, false) },
-		"short direct b":   func() { p.BlockDirect(c, n, m, n, k, pa, b[:k*n-1], n, false) },
+		"short direct b":   func() { p.MultiplyDirect(Run[float32]{A: pa}, c, n, m, n, k, b[:k*n-1], n, false) },
 		"short a":          func() { p.PackA(pa, a[:m*k-1], k, m, k) },
 		"short b":          func() { p.PackBT(pb, b[:k*n-1], k, k, n) },
 		"short target":     func() { p.PackB(pb[:len(pb)-1], b, n, k, n) },

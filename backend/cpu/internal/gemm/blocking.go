@@ -62,7 +62,7 @@ func (x blocking) of(mr, nr, words, m, n, steps int) (run, rows, cols int) {
 	return run, panels * mr, columns * nr
 }
 
-// BlockingDirect is how BlockDirect divides n columns of B and k elements for m rows of
+// BlockingDirect is how MultiplyDirect divides n columns of B and k elements for m rows of
 // A: cols columns, by tiles of so many, over run elements of k, before others get their turn.
 func (p *MicroKernels[S, C]) BlockingDirect(m, n, k, ldb int) (run, cols, tile int) {
 	switch p.Read(m, ldb) {

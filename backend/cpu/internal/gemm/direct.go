@@ -20,7 +20,7 @@ type directKernel[C Sum] struct {
 	deep   bool // it runs deep for few rows of a too
 }
 
-// DirectWork is the number of bytes of memory that BlockDirect of m rows wants, where
+// DirectWork is the number of bytes of memory that MultiplyDirect of m rows wants, where
 // rows of b are ldb elements apart.
 func (p *MicroKernels[S, C]) DirectWork(m, ldb int) int {
 	if p.Read(m, ldb) != ReadPieces {
@@ -29,7 +29,7 @@ func (p *MicroKernels[S, C]) DirectWork(m, ldb int) int {
 	return p.direct.pieces.work(p.NR)
 }
 
-// Read is how BlockDirect reads a B whose rows are ldb elements apart, for m rows of A.
+// Read is how MultiplyDirect reads a B whose rows are ldb elements apart, for m rows of A.
 func (p *MicroKernels[S, C]) Read(m, ldb int) ReadB {
 	switch {
 	case p.isAsked(ReadTiles, ReadStreams, ReadPieces):
@@ -64,9 +64,9 @@ func (p *MicroKernels[S, C]) Read(m, ldb int) ReadB {
 // those of quads of AVX-512 from a bias, if it is not nil.
 type direct[C Sum] func(c *C, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *C, accumulate bool)
 
-// DirectRows is the number of rows of a up to which BlockDirect is faster than
+// DirectRows is the number of rows of a up to which MultiplyDirect is faster than
 // PackB and Block of the same product, as measured with b in L3 and in memory;
-// 0 where BlockDirect may not be called. Where a packed b serves more rows than
+// 0 where MultiplyDirect may not be called. Where a packed b serves more rows than
 // those of one block, they count together.
 func (p *MicroKernels[S, C]) DirectRows() int {
 	switch {
@@ -78,19 +78,14 @@ func (p *MicroKernels[S, C]) DirectRows() int {
 	return p.direct.pays
 }
 
-// BlockDirect is Block with a b that is not packed: its element (l, j) is
-// b[l*ldb+j]. Any number of rows is right; it pays up to DirectRows, as packing
-// b as a whole would take longer than multiplying it.
-func (p *MicroKernels[S, C]) BlockDirect(c []C, ldc, m, n, k int, a []byte, b []S, ldb int, accumulate bool) {
-	p.MultiplyDirect(Run[S]{A: a}, c, ldc, m, n, k, b, ldb, accumulate)
-}
-
-// MultiplyDirect is BlockDirect of a Run, whose B is left out, and whose Work is as many
-// bytes as DirectWork. For rows of a that are not packed, b is read in pieces.
+// MultiplyDirect is Multiply of a Run whose B is left out by a b that is not packed: its
+// element (l, j) is b[l*ldb+j]. Any number of rows is right; it pays up to DirectRows, as
+// packing b as a whole would take longer than multiplying it. Work is as many bytes as
+// DirectWork. For rows of a that are not packed, b is read in pieces.
 func (p *MicroKernels[S, C]) MultiplyDirect(r Run[S], c []C, ldc, m, n, k int, b []S, ldb int, accumulate bool) {
 	switch {
 	case p.direct.tile == nil || m < 0 || n < 0 || k < 0:
-		panic(fmt.Sprintf("gemm: BlockDirect of %d×%d, k %d, on %s", m, n, k, p.Name))
+		panic(fmt.Sprintf("gemm: MultiplyDirect of %d×%d, k %d, on %s", m, n, k, p.Name))
 	case r.Rows != nil && (!p.ReadsA(k) || p.direct.pieces.steps == 0):
 		panic(fmt.Sprintf("gemm: %s: rows of %d elements in memory", p.Name, k))
 	}
@@ -128,7 +123,7 @@ func (p *MicroKernels[S, C]) MultiplyDirect(r Run[S], c []C, ldc, m, n, k int, b
 	}
 }
 
-// A directBlock is a call of BlockDirect.
+// A directBlock is a call of MultiplyDirect.
 type directBlock[S Source, C Sum] struct {
 	*MicroKernels[S, C]
 	c          []C

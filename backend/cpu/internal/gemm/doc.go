@@ -26,7 +26,7 @@
 // For an a of few rows packing all of b would take longer than multiplying. Then b
 // is read where it lies:
 //
-//   - BlockDirect takes a b of elements as they are multiplied, in a way that
+//   - MultiplyDirect takes a b of elements as they are multiplied, in a way that
 //     MicroKernels.Read chooses by the rows of a (direct.go). Streams go along eight rows of b
 //     at a time, for one row of a after another (stream.go). Register tiles go down
 //     the rows of b. Pieces of b are packed into L2, one at a time, where tiles would

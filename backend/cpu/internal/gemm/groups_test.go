@@ -218,7 +218,7 @@ func checkInGroups(t *testing.T, r *rand.Rand, path *MicroKernels[uint16, float3
 	}
 	pa := memory.NewBuffer(path.SizeA(m, k))
 	path.PackA(pa, a, lda, m, k)
-	p.BlockGroups(c, ldc, m, n, k, pa, b, off, ldb, accumulate, nil, GroupsOfB{first, size, func(to []float32, column, group int) { copy(to, scales[group*n+column:]) }})
+	p.Block(c, ldc, m, n, k, pa, b, off, ldb, accumulate, nil, GroupsOfB{first, size, func(to []float32, column, group int) { copy(to, scales[group*n+column:]) }})
 	for i := range c {
 		if c[i] != want[i] {
 			t.Fatalf("%s, %d×%d, k %d in groups of %d from %d on: element %d is %v, want %v", p.Name, m, n, k, size, first, i, c[i], want[i])
@@ -240,7 +240,7 @@ func BenchmarkInGroups(b *testing.B) {
 		table.PackA(pa, a, k, m, k)
 		b.Run(fmt.Sprint(m), func(b *testing.B) {
 			reportRate(b, table, m, n, k, best(b, func() {
-				p.BlockGroups(c, n, m, n, k, pa, codes, 0, n, false, nil, GroupsOfB{0, 32, func([]float32, int, int) {}})
+				p.Block(c, n, m, n, k, pa, codes, 0, n, false, nil, GroupsOfB{0, 32, func([]float32, int, int) {}})
 			}))
 		})
 	}

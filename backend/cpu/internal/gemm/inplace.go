@@ -24,7 +24,7 @@ type InPlace[C Sum] struct {
 	quick  quick[C]
 	pieces inPlacePieces[C]
 
-	// grouped, which BlockGroups calls, is tile for rows of b that share scales: those of a tile's columns,
+	// grouped, which Block calls, is tile for rows of b that share scales: those of a tile's columns,
 	// by which it multiplies sums before it stores or adds them.
 	grouped func(c *C, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, scales *float32, accumulate bool)
 	height  int // rows of a that it takes at once
@@ -94,13 +94,9 @@ const mostInPlaceCols = 64
 // Block multiplies packed a (m×k) by b (k×n), whose element (l, j) is element
 // off+l*ldb+j of the memory, into the m×n corner of c: c = a·b, or c += a·b.
 // Any number of rows is right; it pays up to Pays. work is as many bytes as Work, on
-// a cache line; nil for memory of its own.
-func (p *InPlace[C]) Block(c []C, ldc, m, n, k int, a, b []byte, off, ldb int, accumulate bool, work []byte) {
-	p.BlockGroups(c, ldc, m, n, k, a, b, off, ldb, accumulate, work, GroupsOfB{})
-}
-
-// BlockGroups is Block of a b whose groups of elements of k have scales.
-func (p *InPlace[C]) BlockGroups(c []C, ldc, m, n, k int, a, b []byte, off, ldb int, accumulate bool, work []byte, by GroupsOfB) {
+// a cache line; nil for memory of its own. Groups of elements of k have the scales of by, none
+// if that is zero.
+func (p *InPlace[C]) Block(c []C, ldc, m, n, k int, a, b []byte, off, ldb int, accumulate bool, work []byte, by GroupsOfB) {
 	if m < 0 || n < 0 || k < 0 || off%p.Whole != 0 || k > 1 && ldb%p.Whole != 0 {
 		panic(fmt.Sprintf("gemm: in place %d×%d, k %d, of %s from %d on, rows %d apart", m, n, k, p.Name, off, ldb))
 	}

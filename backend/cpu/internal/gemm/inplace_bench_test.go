@@ -35,7 +35,7 @@ func benchInPlace[C Sum](b *testing.B, p *InPlace[C], m int) {
 	b.Run(fmt.Sprintf("%T/%s/%d", c[0], p.Name, m), func(b *testing.B) {
 		seconds := best(b, func() {
 			block = (block + 1) % 24
-			p.Block(c, n, m, n, k, a, mem, block/6*k*ld+block%6*n, ld, block > 0, nil)
+			p.Block(c, n, m, n, k, a, mem, block/6*k*ld+block%6*n, ld, block > 0, nil, GroupsOfB{})
 		})
 		b.ReportMetric(float64(k*n*p.bits/8)/seconds/1e9, "GB/s")
 		b.ReportMetric(2*float64(m*k*n)/seconds/1e9, "GFLOP/s")

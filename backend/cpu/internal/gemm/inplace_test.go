@@ -168,7 +168,7 @@ func checkInPlace[C Sum](t *testing.T, r *rand.Rand, x inPlaceTwins[C], m, n, k 
 			x.tile(mostInPlaceCols)(&want[guard+i*ldc+j], ldc, steps, &a[i*steps], &panel[0], nil, 0, min(x.mr, m-i), cols, accumulate)
 		}
 	}
-	x.Block(c[guard:], ldc, m, n, k, bytesOf(a), b, off, ldb, accumulate, nil)
+	x.Block(c[guard:], ldc, m, n, k, bytesOf(a), b, off, ldb, accumulate, nil, GroupsOfB{})
 	sameMemory(t, c, want, guard, "%s, %d×%d, k %d, accumulate %v, ldb %d, ldc %d", x.Name, m, n, k, accumulate, ldb, ldc)
 	if !slices.Equal(b, before) {
 		t.Fatalf("%s: b changed", x.Name)
@@ -208,7 +208,7 @@ func TestInPlace_Codes(t *testing.T) {
 				a[i] = math.Float32bits(float32(i + 1))
 			}
 			got := make([]float32, m*n)
-			c.p.Block(got, n, m, n, 1, bytesOf(a), b, 0, n, false, nil)
+			c.p.Block(got, n, m, n, 1, bytesOf(a), b, 0, n, false, nil, GroupsOfB{})
 			for i, v := range got {
 				want := float32(i/n+1) * math.Float32frombits(uint32(wide[i%n])<<16)
 				if v != want && (v == v || want == want) {

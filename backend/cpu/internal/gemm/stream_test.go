@@ -49,9 +49,9 @@ func checkStream[S Source, C Sum](t *testing.T, r *rand.Rand, x streamTwins[S, C
 	sameMemory(t, c, want, guard, "%s, %d columns, accumulate %v, ldb %d", x.name, cols, accumulate, ldb)
 }
 
-// TestBlockDirect_Streams checks the words that streams get from packed panels of
+// TestMultiplyDirect_Streams checks the words that streams get from packed panels of
 // each format, and what streams leave to tiles, on paths put together from Go.
-func TestBlockDirect_Streams(t *testing.T) {
+func TestMultiplyDirect_Streams(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	floats := kernel[float32]{tile: tileFloat32(12, 32)}
 	testStreamed(t, r, pack.AsFloat32, floats, streamKernel[float32]{streamWords(pack.AsFloat32), 4, asTheyAre(streamRows)}, smallNumber)
@@ -88,7 +88,7 @@ func testStreamed[S Source, C Sum](t *testing.T, r *rand.Rand, e pack.Encoding[S
 			want[i] = got[i]
 		}
 		accumulate := r.IntN(2) == 0
-		p.BlockDirect(got, n, m, n, kk, pa, b, n, accumulate)
+		p.MultiplyDirect(Run[S]{A: pa}, got, n, m, n, kk, b, n, accumulate)
 		p.Block(want, n, m, n, kk, pa, pb, accumulate)
 		if !slices.Equal(got, want) {
 			t.Fatalf("%d×%d×%d of %T in words of %d, accumulate %v: %v, want %v", m, kk, n, a, e.KU, accumulate, got, want)

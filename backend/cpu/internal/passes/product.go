@@ -242,5 +242,5 @@ func (r inPlaceReader[C]) Multiply(x plan.Call) {
 	scales := scalesFor(x.B.Scales, false)
 	defer scalesAtHand.Put(scales)
 	by := gemm.GroupsOfB{First: x.B.Scales.First, Size: x.B.Scales.Size, Row: scales.row}
-	r.BlockGroups(memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, x.A.Mem, x.B.Mem, x.B.Off, x.B.LD, x.Accumulate, x.Work, by)
+	r.Block(memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, x.A.Mem, x.B.Mem, x.B.Off, x.B.LD, x.Accumulate, x.Work, by)
 }
