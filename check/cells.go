@@ -20,8 +20,8 @@ type cells struct {
 
 // sampleCells draws one element of each square: those of a band of squares are in one
 // row.
-func sampleCells(p problem.Matmul) []cells {
-	seed := hash("cells" + p.String())
+func sampleCells(p problem.Matmul, salt uint64) []cells {
+	seed := hash("cells"+p.String()) ^ salt
 	draw := func(band, i, n int) int { // one of the i-th of the sides that n has
 		lo := i * cellSide
 		return lo + int(mix(mix(seed+uint64(band))+uint64(i))%uint64(min(cellSide, n-lo)))
