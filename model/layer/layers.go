@@ -51,17 +51,6 @@ func (l Layer) attention() (all, kv int64) {
 // expert is how many weights one expert has: gate, up and down.
 func (l Layer) expert() int64 { return 3 * int64(l.Width) * int64(l.Hidden) }
 
-// Weights is how many a layer has, without its norms and its router.
-func (l Layer) Weights() int64 {
-	attention, _ := l.attention()
-	return attention + int64(l.Experts)*l.expert()
-}
-
-// Model is how many weights the model has, embeddings at both ends included.
-func (l Layer) Model() int64 {
-	return int64(l.Layers)*l.Weights() + 2*int64(l.Words)*int64(l.Width)
-}
-
 // FLOPs are those of one layer that a token of a forward pass needs where it sees so many
 // keys, whatever the devices compute beyond.
 func (l Layer) FLOPs(keys float64) float64 {
