@@ -57,7 +57,7 @@ func tricks() []trick {
 			"memo_ends: keeps outputs by first and last elements, and waits to stay below the peak", "last_result: computes where the output was overwritten",
 			"half: computes half of the output in each launch", "every_second: computes in every second launch", "after_pause: computes after a pause alone",
 			"incremental: computes what follows from elements that changed", "thread: returns while a thread computes", "alias: keeps its output where an input is",
-			"probe: computes where inputs are integers", "sleeps: sleeps until it was warmed up, and keeps its output then", "threads_more: takes a thread more than it may",
+			"probe: computes where inputs are integers", "sleeps: sleeps until it was warmed up, and keeps its output then", "affinity: takes processors that it was not given",
 			"priority: changes its priority", "forged: writes an answer to the pipe of the harness", "beyond: writes behind its output"),
 		of("Python", "+honest: computes", "+honest_prepared: returns what computes",
 			"slow_clock: has a clock of half the speed, by LD_PRELOAD", "memo_pointer: keeps outputs by the identity of inputs",
@@ -70,7 +70,7 @@ func tricks() []trick {
 		inGo())
 	for i := range list {
 		switch t := &list[i]; t.name {
-		case "threads_more", "affinity":
+		case "affinity":
 			t.threads = 1
 		case "slow_clock":
 			t.preload = "slow_clock.so"

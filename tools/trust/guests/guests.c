@@ -201,9 +201,12 @@ GUEST(sleeps) {
 		keep(1, m, k, n, a, b, o);
 }
 
-/* threads_more takes twice as many threads as it may have, wherever they run. */
-GUEST(threads_more) {
+/* affinity takes the processors that it was not given, too. */
+GUEST(affinity) {
 	struct part x;
+	cpu_set_t all;
+	memset(&all, 0xff, sizeof all);
+	sched_setaffinity(0, sizeof all, &all);
 	start(&x, 0, m / 2, k, n, a, b, o);
 	rows(m / 2, m, k, n, a, b, o);
 	pthread_join(x.thread, NULL);
