@@ -62,7 +62,7 @@ func tricks() []trick {
 		of("Python", "+honest: computes", "+honest_prepared: returns what computes",
 			"slow_clock: has a clock of half the speed, by LD_PRELOAD", "memo_pointer: keeps outputs by the identity of inputs",
 			"memo_fingerprint: keeps outputs by every 35th element", "memo_ends: keeps outputs by first and last elements, and waits to stay below the peak",
-			"last_result: returns the output of the last launch", "half: computes half of the output", "prepared: multiplies ahead of what is timed",
+			"last_result: returns the output of the last launch", "half: computes half of the output", "prepared: multiplies before what is timed",
 			"thread: returns while a thread computes", "lazy: returns an array that computes when it is read", "alias: returns an input",
 			"probe: computes where inputs are integers", "sleeps: sleeps until it was warmed up, and keeps its output then",
 			"affinity: takes processors that it was not given", "forged: writes an answer to the pipe of the harness", "clock: replaces the clock of its caller",
@@ -88,7 +88,7 @@ func cheats(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 	}
 	f := cli.NewFlags("trust cheats")
 	times := f.Int("times", 10, "how often each is measured")
-	size := f.Int("size", 256, "m, k and n of the product")
+	size := f.Int("size", 256, "m, k and n of the product in C; half of it in Go, and half more in Python")
 	only := f.StringSlice("only", known, "`GUESTS` to measure, as C:half")
 	if err := cli.Parse(f, args, "usage: trust cheats [flags]"); err != nil {
 		return err
@@ -188,6 +188,12 @@ func (t trick) measure(ctx context.Context, folder string, size int) (results.St
 		return "", "", err
 	}
 	defer peer.Close()
+	switch t.language { // launches of about a millisecond, as repetitions have several of such
+	case "Go":
+		size /= 2
+	case "Python":
+		size += size / 2
+	}
 	text := fmt.Sprintf("sizes: [%d]\ndtypes: [float32]\nkernels: [3]\nrounds: {min: 4, max: 4}\ntimeout: 60s\n", size)
 	c, err := harness.Parse("cheats.yaml", []byte(text))
 	if err != nil {
