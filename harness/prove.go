@@ -144,6 +144,9 @@ func (r *run) confirm(ctx context.Context, l *candidate, spec backend.InputSpec)
 	if err == nil && !res.OK {
 		return &wrongError{res.Detail}
 	}
+	if gone, ok := errors.AsType[*backend.CrashError](err); ok {
+		return gone
+	}
 	return ctx.Err()
 }
 

@@ -27,7 +27,11 @@ type executable struct {
 func (e *executable) ask(ctx context.Context, request string, arrays, into [][]byte) error {
 	ctx, cancel := context.WithTimeout(ctx, e.backend.options.CallTimeout)
 	defer cancel()
-	_, err := e.process.ask(ctx, request, arrays, into)
+	said, err := e.process.ask(ctx, request, arrays, into)
+	if err == nil && said != "" { // of another question, which was answered already by somebody else
+		e.process.end()
+		return &backend.CrashError{What: request, Reason: fmt.Sprintf("the process answers %.80q", "ok "+said)}
+	}
 	return err
 }
 

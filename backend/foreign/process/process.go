@@ -57,9 +57,9 @@ func (p process) answer(ctx context.Context, what, word, request string, arrays,
 	}
 	first, rest, _ := strings.Cut(line, " ")
 	switch {
-	case err != nil && !errors.Is(err, child.ErrNoArrays), err != nil && first == word:
+	case err != nil && !errors.Is(err, child.ErrNoArrays):
 		return "", err
-	case first == word:
+	case err == nil && first == word:
 		return rest, nil
 	}
 	p.end()
