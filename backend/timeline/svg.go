@@ -45,7 +45,7 @@ func SVG(w io.Writer, list ...*Timeline) error {
 	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="white"/>`+"\n", width, height)
 	x := left
 	for _, k := range Kinds {
-		if !drawn(list, k) {
+		if !slices.ContainsFunc(list, func(t *Timeline) bool { return t.Count(k) > 0 }) {
 			continue
 		}
 		fmt.Fprintf(&b, `<rect x="%d" y="14" width="14" height="14" fill="%s"/>`+"\n", x, colours[k])
@@ -56,10 +56,6 @@ func SVG(w io.Writer, list ...*Timeline) error {
 	b.WriteString("</svg>\n")
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-func drawn(list []*Timeline, k Kind) bool {
-	return slices.ContainsFunc(list, func(t *Timeline) bool { return t.Count(k) > 0 })
 }
 
 // draw draws one timeline below y and returns where it ends.

@@ -143,7 +143,7 @@ func (x *product) block(s tile.Blocks, rows, cols int, below, beside bool) block
 		}
 	}
 	if !x.readsA {
-		b.packA = sizeA / min(r.PackA, x.sourceA())
+		b.packA = sizeA / min(r.PackA, x.reading(x.arrays))
 		if b.keepsA = beside && (x.Kept == 0 || sizeA <= float64(x.Kept)); !b.keepsA && sizeA > l2/2 {
 			b.packA *= pieces
 		}
@@ -221,9 +221,6 @@ func (x *product) beyond(bytes float64) bool { return float64(x.workers)*bytes >
 
 // memory is the bytes/s that a core reads from memory with all others.
 func (x *product) memory() float64 { return min(x.Shared, x.Memory/float64(x.workers)) }
-
-// sourceA is the bytes/s at which a core reads rows of a to pack them.
-func (x *product) sourceA() float64 { return x.reading(x.arrays) }
 
 // source is the bytes/s at which a core reads b where it lies.
 func (x *product) source() float64 { return x.reading(x.sizeB()) }

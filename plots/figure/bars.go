@@ -157,7 +157,7 @@ func (b *Bars) drawPanel(c draw.Canvas, f frame, p BarPanel) {
 	if b.Alone {
 		group = step / 2 // a line right across
 	}
-	room := p.widestLabel()+2 <= wide
+	room := each.Most(p.Bars, func(bar Bar) vg.Length { return tickStyle.Width(bar.Label) })+2 <= wide
 	var written []func()
 	for _, bar := range p.Bars {
 		s := b.Series[bar.Series]
@@ -248,8 +248,4 @@ func (b *Bars) places() (place map[int]float64, width float64, n int) {
 		place[i] = (place[i] - float64(n-1)/2) * width
 	}
 	return place, width, n
-}
-
-func (p BarPanel) widestLabel() vg.Length {
-	return each.Most(p.Bars, func(bar Bar) vg.Length { return tickStyle.Width(bar.Label) })
 }
