@@ -167,6 +167,27 @@ func TestAnswers_Attention(t *testing.T) {
 	}
 }
 
+// TestAnswers_Formats: what lesson 11 asks is answered by rows of quantized products: of
+// MXFP4 and not of NVFP4, and of weights of MXFP4 beside bfloat16.
+func TestAnswers_Formats(t *testing.T) {
+	rows := []results.Record{
+		{Kernel: "v5_quant", DtypeA: "bfloat16", DtypeB: "bfloat16", M: 1, Seconds: 3},
+		{Kernel: "v6_mx", DtypeA: "bfloat16", DtypeB: "float4_e2m1fn", Quant: "per_block32+e8m0", M: 1, Seconds: 2},
+		{Kernel: "v5_quant", DtypeA: "int8", DtypeB: "int8", Quant: "per_channel+token", M: 16, Seconds: 1, QuantRelErr: results.Some(0.005)},
+		{Kernel: "v6_mx", DtypeA: "float4_e2m1fn", DtypeB: "float4_e2m1fn", Quant: "per_block32+token_block+e8m0", M: 16, Seconds: 2, QuantRelErr: results.Some(0.2)},
+		{Kernel: "v6_mx", DtypeA: "float4_e2m1fn", DtypeB: "float4_e2m1fn", Quant: "per_block16+token_block+e4m3", M: 16, Seconds: 1, QuantRelErr: results.Some(0.1)},
+	}
+	for i := range rows {
+		r := &rows[i]
+		r.Family, r.Figure, r.Status, r.Mode, r.Method, r.Backend = "matmul", "flops", results.OK, results.Measured, results.Direct, "cpu"
+		r.K, r.N, r.FLOPs, r.Launches, r.Batch = 1024, 1024, 1e9, 1, 1
+	}
+	got := Answers(11, stats.Summarize(rows))
+	if len(got) != 4 || !strings.HasPrefix(got[2].Text, "weights of MXFP4 beside bfloat16: 1.50 times as fast") || got[3].Text != "MXFP4 loses 40.0 times what int8 does" {
+		t.Errorf("%v", got)
+	}
+}
+
 // zipped makes an archive of parts.
 func zipped(t testing.TB, parts ...string) []byte {
 	t.Helper()

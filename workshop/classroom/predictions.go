@@ -234,6 +234,23 @@ func Answers(lesson int, points []stats.Summary) []Answer {
 		fixed("358 µs to gather, 305 µs to multiply at the peak")
 		fixed("488 µs on 256 chips: 9.7 times as fast with 16 times as many, if nothing overlaps")
 		fixed("65 µs on 256 chips: five times as fast with 64 times as many")
+	case 11:
+		fixed("4 + 8/32 = 4.25 bits of MXFP4, and 4 + 8/16 = 4.5 of NVFP4")
+		fixed("7.9 becomes 6, the largest code")
+		for _, rows := range []int{1, 16} {
+			size := [3]int{rows, 1024, 1024}
+			weights := m.fastest("v6_mx", "bfloat16", func(s *stats.Summary) bool {
+				return [3]int{s.M, s.K, s.N} == size && s.DtypeB == "float4_e2m1fn"
+			})
+			ratio("weights of MXFP4 beside bfloat16", weights, m.find("v5_quant", "bfloat16", size))
+		}
+		int8 := m.find("v5_quant", "int8", [3]int{16, 1024, 1024})
+		mxfp4 := m.fastest("v6_mx", "float4_e2m1fn", func(s *stats.Summary) bool {
+			return s.M == 16 && strings.HasPrefix(s.Quant, "per_block32")
+		})
+		if mxfp4 != nil && int8 != nil && mxfp4.QuantRelErr.Known && int8.QuantRelErr.Value > 0 {
+			list = append(list, Answer{fmt.Sprintf("MXFP4 loses %s times what int8 does", words.Figure(mxfp4.QuantRelErr.Value/int8.QuantRelErr.Value)), mxfp4.Latest})
+		}
 	}
 	return list
 }
