@@ -106,9 +106,7 @@ func setPart(ctx context.Context, t tile.Tensor, from, to int, f func(i int) flo
 
 // unit returns element i of a sequence in [0, 1), with 24 random bits, so that
 // float32 holds it exactly.
-func unit(start uint64, i int) float64 {
-	return float64(mix(start+uint64(i))>>40) * 0x1p-24
-}
+func unit(start uint64, i int) float64 { return float64(mix(start+uint64(i))>>40) * 0x1p-24 }
 
 // mix is the output function of SplitMix64 (Steele, Lea, Flood 2014): element i
 // of a sequence is computed from i alone.

@@ -144,9 +144,7 @@ func (p Norm) FLOPs() int64 {
 func (p Norm) Bytes() int64 { return BytesOf(p) }
 
 // String is the sizes and the dtypes.
-func (p Norm) String() string {
-	return fmt.Sprintf("%s %s→%s", short(p.Rows, p.Cols), p.X, p.Out)
-}
+func (p Norm) String() string { return fmt.Sprintf("%s %s→%s", short(p.Rows, p.Cols), p.X, p.Out) }
 
 // Validate returns an error if the problem makes no sense on any machine.
 func (p Norm) Validate() error {

@@ -60,11 +60,7 @@ func (p Softmax) FLOPs() int64 { return 5 * int64(p.Rows) * int64(p.Cols) }
 func (p Softmax) Bytes() int64 { return BytesOf(p) }
 
 // String is the sizes and the dtypes.
-func (p Softmax) String() string {
-	return fmt.Sprintf("%s %s→%s", short(p.Rows, p.Cols), p.X, p.Out)
-}
+func (p Softmax) String() string { return fmt.Sprintf("%s %s→%s", short(p.Rows, p.Cols), p.X, p.Out) }
 
 // Validate returns an error if the problem makes no sense on any machine.
-func (p Softmax) Validate() error {
-	return validRows(p.Rows, p.Cols, p.X, p.Out)
-}
+func (p Softmax) Validate() error { return validRows(p.Rows, p.Cols, p.X, p.Out) }

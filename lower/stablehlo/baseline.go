@@ -102,9 +102,7 @@ func accumulated(v value) tile.Dtype {
 // that, and the cast to p.Out is last, as in the epilogue of a kernel. p.Precision
 // is the precision of float32 products: the device chooses at Default.
 func matmulBaseline(p problem.Matmul) (*Launch, error) {
-	refuse := func(op, reason string) (*Launch, error) {
-		return nil, refused(p, op, reason)
-	}
+	refuse := func(op, reason string) (*Launch, error) { return nil, refused(p, op, reason) }
 	for _, d := range []int{p.Batch, p.M, p.K, p.N} {
 		if !countable(d) {
 			return refuse("dot", "a dimension does not fit 32 bits")

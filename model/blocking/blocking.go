@@ -126,9 +126,7 @@ func (x *product) search(given tile.Blocks) []tile.Blocks {
 func parts(n, unit, few, most int) []int {
 	const many = 16
 	var list []int
-	add := func(size int) {
-		list = each.With(list, size)
-	}
+	add := func(size int) { list = each.With(list, size) }
 	for p := 1; p <= most; p++ {
 		size := tile.Ceil(n, p)
 		add(min(n, tile.Ceil(size, unit)*unit))

@@ -148,9 +148,7 @@ func (x tilesBlock[C]) shareOfA(nextA uintptr, n, panels, steps int) (next uintp
 	return nextA + uintptr(asked/rows*lines+asked%rows*x.a.row), x.a.row
 }
 
-func (x tilesBlock[C]) panelOfA(i, s int) *uint32 {
-	return x.a.at(i/tilesMR, s)
-}
+func (x tilesBlock[C]) panelOfA(i, s int) *uint32 { return x.a.at(i/tilesMR, s) }
 
 func (x tilesBlock[C]) panelOfB(j, s int) *uint32 {
 	return &x.b[j/tilesNR*x.panelB+(x.step0+s)*tilesNR*tilesWords]

@@ -64,9 +64,7 @@ type simd struct {
 	whole int // steps that panels are rounded up to, with zeros; 0 for one
 }
 
-func (p packSIMD[S]) packer() Packer[S] {
-	return Packer[S]{Rows: p.packRows, Columns: p.packColumns}
-}
+func (p packSIMD[S]) packer() Packer[S] { return Packer[S]{Rows: p.packRows, Columns: p.packColumns} }
 
 func (p packSIMD[S]) packRows(dst []uint32, src []S, ld, extent, k int) {
 	whole := k
