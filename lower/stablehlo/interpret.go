@@ -31,7 +31,7 @@ func Interpret(programs []*tile.Program) (*Launch, error) {
 		functions += text
 	}
 	t := newText()
-	args := l.arguments(t, l.In, "")
+	args := l.arguments(l.In, "")
 	l.text = t.Function("private", "launch", args, storedTypes(l.Out), func() []value {
 		arrays := map[string]value{}
 		for i, r := range bound.In {
