@@ -124,10 +124,9 @@ func hash(s string) uint64 {
 	return h.Sum64()
 }
 
-// The distributions of exact probes: small integers, so few to a sum that no partial sum
-// is rounded, or one alone in a way that is known. Every right program gives the one
-// answer that a Reference knows of each element. They are for verifying, not for
-// measuring.
+// The distributions of exact probes: small integers, so few to a sum that no partial sum is
+// rounded, or one alone in a way that is known. Every right program gives the one answer that a
+// Reference knows of each element. They are for verifying, not for measuring.
 const (
 	Exact       = "exact"        // for devices that add float32 as IEEE 754 has it
 	ExactNarrow = "exact_narrow" // for others: float32 operands of 8 bits, no sum of float32 that is rounded

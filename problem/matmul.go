@@ -19,9 +19,8 @@ type Matmul struct {
 	Precision      tile.Precision
 }
 
-// New returns the plain problem of one operand dtype: floats accumulate in
-// float32 and come out as they went in; integers accumulate and come out in
-// int32.
+// New returns the plain problem of one operand dtype: floats accumulate in float32 and come out as
+// they went in; integers accumulate and come out in int32.
 func New(m, k, n int, d tile.Dtype) Matmul {
 	acc := tile.DotResult(d, d)
 	out := d

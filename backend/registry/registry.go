@@ -79,8 +79,7 @@ type Request struct {
 	Limit   time.Duration // on one compilation; 0 for the backend's own
 }
 
-// Device is an open backend, with what its parameters came to and what commands need to
-// know of it.
+// Device is an open backend, with what its parameters came to and what commands need to know of it.
 type Device struct {
 	backend.Backend
 	Params    backend.Params // to compile with, from the request's parameters
@@ -273,8 +272,7 @@ func ParseSize(s string) (int64, error) {
 	return int64(v * unit), nil
 }
 
-// checkParams refuses parameters that the backend does not have, and values that they do not
-// take.
+// checkParams refuses parameters that the backend does not have, and values that they do not take.
 func (e Entry) checkParams(params map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		i := slices.IndexFunc(e.Params, func(p Param) bool { return p.Name == name })

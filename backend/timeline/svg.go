@@ -27,9 +27,8 @@ var colours = map[Kind]string{
 	Step: "#e4e4e4", Pack: "#e69f00", Move: "#d55e00", Multiply: "#0072b2", Epilogue: "#009e73", Load: "#cc79a7", Wait: "#bbbbbb",
 }
 
-// SVG draws timelines below each other, each on a scale of its own: a row a track, steps as
-// frames with what they did inside. Spans too short to see are joined to their neighbours of
-// one kind.
+// SVG draws timelines below each other, each on a scale of its own: a row a track, steps as frames
+// with what they did inside. Spans too short to see are joined to their neighbours of one kind.
 func SVG(w io.Writer, list ...*Timeline) error {
 	var body strings.Builder
 	y := head

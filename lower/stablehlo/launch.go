@@ -65,11 +65,10 @@ func (l *Launch) Chain() string {
 	return l.module(main)
 }
 
-// Loop returns a module whose @main takes a number n of rounds, an int32 of rank
-// 0, and sets times the arrays In, one set after another; it returns as many
-// times Out, zeros if n < 1. A round launches once for each set, so n·sets
-// launches run, one after another. The slope of its time over n is the time of
-// sets launches on the device, the intercept that of starting a program.
+// Loop returns a module whose @main takes a number n of rounds, an int32 of rank 0, and sets times
+// the arrays In, one set after another; it returns as many times Out, zeros if n < 1. A round
+// launches once for each set, so n·sets launches run, one after another. The slope of its time over
+// n is the time of sets launches on the device, the intercept that of starting a program.
 //
 // With one set, a small operand may come to stay in fast memory from launch to
 // launch. Of several sets, larger together than that memory, the rest at least

@@ -99,8 +99,7 @@ func stored(v value, dims []int) []int {
 	return out
 }
 
-// window is a part of an array, as a tensor of Dims: shape without its squeezed
-// dimensions, padded.
+// window is a part of an array, as a tensor of Dims: shape without its squeezed dimensions, padded.
 type window struct {
 	ref    *tile.Ref
 	dims   []int

@@ -191,10 +191,9 @@ func (x *product) fetching(bytes float64) float64 {
 	return exposed
 }
 
-// comingBack is what a packed block of a takes that does not stay in the core's own cache
-// from when it is packed, as so many bytes beside it pass: panels of a piece come back while
-// they meet the first panel of b, which takes first seconds, and nothing asks ahead for what
-// comes from memory.
+// comingBack is what a packed block of a takes that does not stay in the core's own cache from when
+// it is packed, as so many bytes beside it pass: panels of a piece come back while they meet the
+// first panel of b, which takes first seconds, and nothing asks ahead for what comes from memory.
 func (x *product) comingBack(size, beside, first float64) float64 {
 	switch {
 	case size <= float64(x.L2)/2:
@@ -245,10 +244,9 @@ func (x *product) firstLines(rows float64) float64 {
 	return rows / float64(max(1, x.rate.Depth)) * firstLine
 }
 
-// firstLine is the seconds until the first line of a row comes from memory, which nobody has
-// asked for ahead: most of its latency, which is about 0.1 µs on servers. Of float32
-// 64×4096×6144 on four cores of an AMD EPYC (Zen 5), blocks 256, 512 and 1536 columns wide
-// take 6.1, 5.2 and 4.7 ms.
+// firstLine is the seconds until the first line of a row comes from memory, which nobody has asked
+// for ahead: most of its latency, which is about 0.1 µs on servers. Of float32 64×4096×6144 on four
+// cores of an AMD EPYC (Zen 5), blocks 256, 512 and 1536 columns wide take 6.1, 5.2 and 4.7 ms.
 const firstLine = 70e-9
 
 // latency is what beginning another row of a b that is not packed costs besides, in bytes that

@@ -229,9 +229,8 @@ func (b *Bars) above(f frame, p BarPanel, group int, y vg.Length, label vg.Recta
 	return y
 }
 
-// places returns where in a group, in shares of its step from the middle, each
-// series has its bar, how wide a bar is, and how many there are. Where no group has
-// two bars, each has the middle.
+// places returns where in a group, in shares of its step from the middle, each series has its bar,
+// how wide a bar is, and how many there are. Where no group has two bars, each has the middle.
 func (b *Bars) places() (place map[int]float64, width float64, n int) {
 	place = map[int]float64{}
 	if b.Alone {

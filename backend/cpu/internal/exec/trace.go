@@ -104,8 +104,7 @@ func (e *Executable) recorded() (*timeline.Timeline, error) {
 	return t, nil
 }
 
-// come notes that the worker begins with the current phase, leave that it has no more work
-// in it.
+// come notes that the worker begins with the current phase, leave that it has no more work in it.
 func (w *Worker) come() {
 	if w.record != nil {
 		w.record.came = w.now()

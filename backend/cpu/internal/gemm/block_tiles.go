@@ -166,9 +166,8 @@ type Scaling struct {
 	Columns []float32 // for each 32 columns their factors, and then what is added to them
 }
 
-// MultiplyWhole is Multiply, not accumulating, into a c of float32, or of uint16 for
-// bits of bfloat16, that starts on a cache line. Of a sum of row i and column j in it
-// is
+// MultiplyWhole is Multiply, not accumulating, into a c of float32, or of uint16 for bits of
+// bfloat16, that starts on a cache line. Of a sum of row i and column j in it is
 //
 //	c[i, j] = float32(sum) · row factor i · column factor j · last row factor i + column term j
 //
