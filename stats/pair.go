@@ -245,9 +245,8 @@ func (s *Summary) compare(ratio *Estimate, other *Summary, factor float64) {
 	}
 }
 
-// rungBelow returns the highest kernel of the group below that of s on the
-// same backend, whether or not it could be measured: the step over a rung
-// that failed is not a step over the one before it.
+// rungBelow returns the highest kernel of the group below that of s on the same backend, whether or
+// not it could be measured: the step over a rung that failed is not a step over the one before it.
 func rungBelow(s *Summary, group []*Summary) string {
 	below := ""
 	for _, o := range group {
