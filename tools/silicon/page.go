@@ -33,13 +33,13 @@ All layers take the same A. Nothing empties the L2 cache.
 | float8_e4m3fn | CUTLASS, as vLLM calls it | vllm | A normal, B one constant | the product and the quantization of A |
 | int8 | CUTLASS, as TensorRT-LLM 1.0 calls it (SmoothQuant) | trtllm | not said | the product |
 
-- **float8 rows have the quantization of A in them.** The files of all seven GPUs came with the collector's change 1344 of 2026-07-13 and are the wheel's, byte for byte. That version has dynamic scales: A is bfloat16, and each layer quantizes it anew, one scale a row. Older versions had static scales.
+- **float8 rows have the quantization of A in them.** The files of all seven GPUs came with pull request 1344 of the collector (2026-07-13). The wheel's are the same, byte for byte. The collector of that change has dynamic scales: A is bfloat16, and each layer quantizes it anew, one scale a row. Some older versions had static scales.
 - The wheel also has the time of the quantization alone, by m and k, in graphs of the same collector. The table has the difference, as the wheel's own reader takes it for an input that is float8 already. The quantization is a fifth of the median row of an H100.
-- float8 rows of sglang and TensorRT-LLM are not used. What the wheel has as their quantization is more than two thirds of the time in half of sglang's rows and in a quarter of TensorRT-LLM's. So it is not what is in them.
+- float8 rows of sglang and TensorRT-LLM are not used. What the wheel has as their quantization is often more than two thirds of the time: in half of sglang's rows, in a quarter of TensorRT-LLM's. So it is not what is in them.
 - A check of the difference: 4096³ on an H200 is %.0f µs here, and %.0f µs with the quantization. PyTorch's scaled product took 112 µs on another H200 ([notebook](notebook/gpu.md)).
 - B is one constant in float8, which costs little power. That may be why an L40S multiplies some shapes more than three times as fast as in bfloat16.
 - Row ` + "`xla (cublas)`" + ` of bench has any of the three, though float8 and int8 are CUTLASS's.
-- CUTLASS takes up to twice as long where m is not a multiple of 16, above that, so the float8 tables answer for multiples alone.
+- Above m = 16, CUTLASS takes up to twice as long where m is not a multiple of it. So the float8 tables answer for multiples alone.
 - One float8 row in 25 of the B200 takes half as long again as its neighbours, or more. Its quantization is not why: the rows say so before anything is taken off. The table leaves these out; held-out rows keep them.
 - **int8** rows are of the A100 alone. "int8_wo" rows multiply bfloat16 by int8 and are not used.
 - An L4, an A30, and the PCIe boards of the A100 and the H100 have no rows: the wheel only describes them.
