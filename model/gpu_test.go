@@ -483,6 +483,7 @@ func TestPredictionGPU(t *testing.T) {
 		Rows, Others          []gpuRow
 		Fitted, Held          int
 		GPUs, Weights, Shapes []gpuGroup // whole GPUs and weights held out; rows by shape
+		GPU, Weight           gpuGroup   // the first two of all kinds
 		Beside                []besideXLA
 		H100                  struct{ Predicted, Low, High, Plain, Specialized float64 } // at 8192, TFLOP/s
 		Layers                struct {
@@ -491,15 +492,18 @@ func TestPredictionGPU(t *testing.T) {
 		}
 	}
 	data.Model, data.Fitted, data.Held, data.Rows, data.Others = m, len(rows)-len(held), len(held), rows, others
+	whole := func(gpuRow) (string, string, string) { return "", "all", "" }
 	data.Units = groupGPU(m, held, func(r gpuRow) (string, string, string) { return "", r.Unit, "" })
 	data.Groups = groupGPU(m, held, func(r gpuRow) (string, string, string) { return r.Chip, what[r.Style], r.Dtype })
-	data.All = groupGPU(m, held, func(gpuRow) (string, string, string) { return "", "all", "" })[0]
+	data.All = groupGPU(m, held, whole)[0]
 	data.Own = groupGPU(m, slices.DeleteFunc(slices.Clone(rows), func(r gpuRow) bool { return r.Style != "own" }), func(r gpuRow) (string, string, string) { return r.Chip, "v5", r.Dtype })
 	data.Shapes = groupGPU(m, held, func(r gpuRow) (string, string, string) { return "", shapes[r.shape()], "" })
 	slices.SortFunc(data.Shapes, func(a, b gpuGroup) int { return slices.Index(shapes, a.What) - slices.Index(shapes, b.What) })
 	chip := func(r gpuRow) string { return strings.TrimSuffix(strings.TrimSuffix(r.Chip, "_40gb"), "_80gb") }
-	data.GPUs = groupGPU(m, apart(t, rows, chip), func(r gpuRow) (string, string, string) { return chip(r), what[r.Style], "" })
-	data.Weights = groupGPU(m, apart(t, rows, func(r gpuRow) string { return strconv.Itoa(int(r.weights % 4)) }), func(r gpuRow) (string, string, string) { return "", what[r.Style], "" })
+	byGPU, byWeights := apart(t, rows, chip), apart(t, rows, func(r gpuRow) string { return strconv.Itoa(int(r.weights % 4)) })
+	data.GPU, data.Weight = groupGPU(m, byGPU, whole)[0], groupGPU(m, byWeights, whole)[0]
+	data.GPUs = groupGPU(m, byGPU, func(r gpuRow) (string, string, string) { return chip(r), what[r.Style], "" })
+	data.Weights = groupGPU(m, byWeights, func(r gpuRow) (string, string, string) { return "", what[r.Style], "" })
 	about := &data.Layers
 	fitted, parts := map[string]bool{}, []float64(nil)
 	key := func(r gpuRow) string { return fmt.Sprint(r.Chip, r.Dtype, r.weights) }
