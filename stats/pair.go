@@ -238,6 +238,8 @@ func (s *Summary) compare(ratio *Estimate, other *Summary, factor float64) {
 	switch {
 	case !ratio.Known():
 		s.warn("shares no round with %s: no ratio", other.Kernel)
+	case other.Method == results.Published:
+		s.warn("the ratio to %s is of other inputs, clocks and caches than v5's (docs/prediction_gpu.md), off by 8 to 13 %% where measured", other.Kernel)
 	case (s.Method == results.Wall) != (other.Method == results.Wall):
 		s.warn("timed by %s, %s by %s: one includes dispatch", s.Method, other.Kernel, other.Method)
 	}

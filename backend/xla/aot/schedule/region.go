@@ -99,7 +99,17 @@ func (s *Schedule) Conditional() []Region {
 // region: 1/8 for the first of 8 steps of k. A condition that always or never holds
 // may be no region. The error says where the program at hand and the schedule differ.
 func (s *Schedule) Steady(shares ...float64) (float64, error) {
-	conditional := s.Conditional()
+	return s.steady(s.Conditional(), shares)
+}
+
+// SteadyLoop is Steady of a kernel that writes its pipeline itself (emit_pipeline of
+// Pallas): a step is the loop's body, and its conditions are the outermost regions there.
+func (s *Schedule) SteadyLoop(shares ...float64) (float64, error) {
+	grid, _ := s.Grid()
+	return s.steady(each.That(s.Regions, func(r Region) bool { return r.Parent < 0 && grid.contains(r.Span) }), shares)
+}
+
+func (s *Schedule) steady(conditional []Region, shares []float64) (float64, error) {
 	grid, ok := s.Grid()
 	if !ok {
 		return 0, fmt.Errorf("%s: no loop over a grid", s.Kernel)

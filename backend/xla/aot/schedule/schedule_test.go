@@ -160,6 +160,27 @@ func contents(t testing.TB, name string) fstest.MapFS {
 	return all
 }
 
+// TestSteadyLoop: of a loop taken for a body, what the outermost regions do not hold runs in
+// each step.
+func TestSteadyLoop(t *testing.T) {
+	s := read(t, "v5e_v5_bfloat16_128")
+	grid, _ := s.Grid()
+	var always, never []float64
+	want := float64(grid.Len())
+	for _, r := range s.Regions {
+		if r.Parent < 0 && grid.contains(r.Span) {
+			always, never = append(always, 1), append(never, 0)
+			want -= float64(r.Len())
+		}
+	}
+	if n, err := s.SteadyLoop(always...); err != nil || n != float64(grid.Len()) || len(always) < 1 {
+		t.Errorf("%d regions, %v bundles of %d, %v", len(always), n, grid.Len(), err)
+	}
+	if n, err := s.SteadyLoop(never...); err != nil || n != want {
+		t.Errorf("%v bundles, want %v, %v", n, want, err)
+	}
+}
+
 // TestRead_Unmarked: one bundle of a loop that is not marked as such does not end it.
 func TestRead_Unmarked(t *testing.T) {
 	dump := contents(t, "v5e_v5_bfloat16_128")
