@@ -68,14 +68,12 @@ func (t *Tuner) Times(ctx context.Context, j Job, answers []tuned.Answer) (secon
 	space.Limit = 0 // the backend says what does not fit
 	for i, a := range answers {
 		c, err := space.candidate(j.Kernel, j.Variant, j.Problem, problem.Clip(j.Problem, a.Blocks))
-		field[i] = t.trial(c)
 		if err == nil && c.Programs == nil {
 			err = fmt.Errorf("blocks %s do not fit the fast memory", a.Blocks)
 		}
-		if err == nil {
-			field[i].params, err = a.AddTo(field[i].params)
-		}
-		field[i].failed = err
+		field[i] = t.trial(c)
+		params, failed := a.AddTo(field[i].params)
+		field[i].params, field[i].failed = params, cmp.Or(err, failed)
 	}
 	live := inRace(field)
 	p, predicts := t.Backend.(backend.Predictor)

@@ -10,6 +10,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,7 +22,6 @@ import (
 	"matladder/internal/files"
 	"matladder/internal/words"
 	"matladder/kernels"
-	"matladder/machine"
 	"matladder/problem"
 	"matladder/stats"
 )
@@ -58,55 +58,51 @@ func (f *flags) judge(ctx context.Context, stderr io.Writer, format tuned.Format
 	return g, nil
 }
 
-// times are the seconds that answers take for all problems of an entry; NaN for those that cannot
-// run, with the reason of the first.
-func (g *judge) times(ctx context.Context, e tuned.Entry, answers []tuned.Answer) (total []float64, reason, err error) {
+// times are the seconds that answers take for all problems of an entry.
+func (g *judge) times(ctx context.Context, e tuned.Entry, answers []tuned.Answer) (total []float64, failed, err error) {
 	total = make([]float64, len(answers))
 	for _, p := range e.Problems {
-		seconds, failed, err := g.tuner.Times(ctx, tune.Job{Kernel: g.kernel, Problem: p}, answers)
+		seconds, reason, err := g.tuner.Times(ctx, tune.Job{Kernel: g.kernel, Problem: p}, answers)
 		if err != nil {
 			return nil, nil, err
 		}
 		for i := range answers {
 			total[i] += seconds[i]
 		}
-		reason = cmp.Or(reason, failed)
+		failed = cmp.Or(failed, reason)
 	}
-	return total, reason, nil
+	return total, failed, nil
 }
 
-// fill puts in the parameters that an answer leaves to the compiler of a GPU.
-func (g *judge) fill(ctx context.Context, e tuned.Entry, a *tuned.Answer) error {
-	if g.Device().Kind != machine.GPU {
-		return nil
-	}
+// fill returns an answer with the parameters that it leaves to the compiler of a GPU.
+func (g *judge) fill(ctx context.Context, e *tuned.Entry, a tuned.Answer) (tuned.Answer, error) {
 	b, ok := g.Backend.(*aot.GPUBackend)
 	if !ok {
-		return errors.New("which parameters are taken is known of a predicted GPU: name it with --topology, and this table with --out")
+		return a, errors.New("which parameters are taken is known of a predicted GPU: name it with --topology, and this table with --out")
 	}
 	programs, err := g.kernel.Build(e.Problems[0], "", problem.Clip(e.Problems[0], a.Blocks))
 	if err != nil {
-		return err
+		return a, err
 	}
 	params, err := a.AddTo(g.Params)
 	if err != nil {
-		return err
+		return a, err
 	}
 	steps, err := b.Steps(ctx, programs, params)
 	if err == nil {
 		p := steps[len(steps)-1].Params
-		for name, n := range map[string]int{"num_warps": p.Warps, "num_stages": p.Stages, "group": p.Group} {
-			params = params.With(name, fmt.Sprint(max(1, n)))
-		}
-		a.Params = params.String()
+		params = params.With("num_warps", strconv.Itoa(p.Warps)).With("num_stages", strconv.Itoa(max(1, p.Stages))).With("group", strconv.Itoa(max(1, p.Group)))
 	}
-	return err
+	return tuned.Answer{Blocks: a.Blocks, Params: params.String()}, err
 }
 
 // settle takes the fastest of the choices of an entry and its default.
-func (g *judge) settle(ctx context.Context, e *tuned.Entry) error {
+func (g *judge) settle(ctx context.Context, e *tuned.Entry) (err error) {
 	for i := range e.Choices {
-		if err := g.fill(ctx, *e, &e.Choices[i]); err != nil {
+		if e.GPU() {
+			e.Choices[i], err = g.fill(ctx, e, e.Choices[i])
+		}
+		if err != nil {
 			return err
 		}
 	}
