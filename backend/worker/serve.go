@@ -91,7 +91,11 @@ func (s *server) serve(ctx context.Context, c call, in [][]byte, r *reply) ([][]
 		}
 		return nil, e.Load(data...)
 	case opRun:
-		r.Sample, err = e.Run(ctx, c.Launches)
+		if run, ok := seeded.Inner(e).(backend.Changing); ok && len(in) == 2 {
+			r.Sample, err = run.RunChanged(ctx, in[0], in[1])
+		} else {
+			r.Sample, err = e.Run(ctx, c.Launches)
+		}
 		return nil, err
 	case opResults:
 		out := tensors(c.Arrays)

@@ -75,7 +75,7 @@ type reply struct {
 }
 
 // kinds are the errors without a text of their own that callers ask for.
-var kinds = []error{backend.ErrUnsupported, context.Canceled, context.DeadlineExceeded}
+var kinds = []error{backend.ErrUnsupported, backend.ErrOutside, backend.ErrNoOutput, context.Canceled, context.DeadlineExceeded}
 
 // failure is an error on its way; what kind of error it was survives.
 type failure struct {
