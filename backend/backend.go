@@ -230,6 +230,11 @@ type Sample struct {
 	Method   string        // how it was timed: direct, loop, chain, wall
 	Operands string        // the memory in which launches found their operands: hbm, vmem; "" if there is no choice, or it is not known
 	Counters Counters      // of one launch
+
+	// Of a function that somebody else wrote, as the process saw it that waited for the launches:
+	Outside    time.Duration // until they were done; 0 where nothing is outside
+	Processors time.Duration // of processors that its process took meanwhile; 0 if not known
+	Raised     string        // how the priority of one of its threads is other than it was given; "" for as given
 }
 
 // Counters are what a launch did, counted by the backend; 0 where it cannot.

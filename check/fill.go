@@ -23,6 +23,16 @@ const (
 // given is the distribution of inputs that Fill did not make.
 const given = ""
 
+// Changed is the distribution of inputs that are not as Fill made them and change again soon: a
+// Reference of it computes few rows and all random combinations, which the seed says.
+const Changed = "changed"
+
+// Independent reports whether an element of input array name may be any number of its
+// distribution, whatever the others are, and whatever is told of the problem.
+func Independent(name string) bool {
+	return slices.Contains([]string{"a", "b", "bias", "x", "w", "residual", "gate", "up", "q", "k", "v"}, name)
+}
+
 // Distributions lists what Fill knows.
 func Distributions() []string { return []string{Uniform, Normal, Integers} }
 

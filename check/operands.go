@@ -20,6 +20,7 @@ type operands struct {
 	za, zb    tile.Tensor // without data where p has none
 	sa, sb    []float64   // with the scales of all multiplied in; nil where p has none
 	bias      []float64   // zeros if p has none
+	salt      uint64      // of what a reference draws
 	quantizer quantizer   // of all of a, if it is quantized as one inside the launch
 }
 

@@ -94,7 +94,11 @@ func (s *server) serve(ctx context.Context, c call, in [][]byte, r *reply) ([][]
 		}
 		return nil, e.Load(data...)
 	case opRun:
-		r.Sample, err = e.Run(ctx, c.Launches)
+		if run, ok := seeded.Inner(e).(backend.Changing); ok && len(in) == 2 {
+			r.Sample, err = run.RunChanged(ctx, in[0], in[1])
+		} else {
+			r.Sample, err = e.Run(ctx, c.Launches)
+		}
 		return nil, err
 	case opResults:
 		out := tensors(c.Arrays)
@@ -201,7 +205,7 @@ type reply struct {
 }
 
 // kinds are the errors without a text of their own that callers ask for.
-var kinds = []error{backend.ErrUnsupported, context.Canceled, context.DeadlineExceeded}
+var kinds = []error{backend.ErrUnsupported, backend.ErrOutside, backend.ErrNoOutput, context.Canceled, context.DeadlineExceeded}
 
 // failure is an error on its way; what kind of error it was survives.
 type failure struct {
