@@ -120,7 +120,7 @@ func cut(p *tile.Program) *tile.Program {
 			continue
 		}
 		smaller := p
-		for n := rows; n > 1 && memoryOf(smaller).Registers > cutBytes; {
+		for n := rows; n > 1 && memoryOf(smaller, nil).Registers > cutBytes; {
 			n /= 2
 			if smaller = cutTo(p, a, rows, n); smaller == nil {
 				break

@@ -15,6 +15,7 @@ import (
 	"matladder/backend/foreign/process"
 	"matladder/backend/internal/libtpu"
 	"matladder/machine"
+	"matladder/tile"
 )
 
 // tritonAMD is what the compiler for AMD's GPUs is called.
@@ -125,9 +126,16 @@ var amdProducts = []struct{ end, dtype, precision string }{
 	{"_i8", "int8", ""}, {"_f8f6f4", "float8_e4m3fn", ""},
 }
 
-// multiplied is what the matrix units of a GPU of AMD multiply in most instructions of a kernel; what is
-// given where there are none. Where a dtype has no instruction, the compiler widens its factors.
+// multiplied is what the matrix units of a GPU multiply in most instructions of a kernel; what is
+// given where these do not tell. Where a dtype has no instruction, the compiler widens its factors. Of
+// NVIDIA's only those of float4, or of float8 for it, tell.
 func multiplied(k GPUKernel, dtype, precision string) (string, string) {
+	switch {
+	case k.Instructions["UTCOMMA"]+k.Instructions["OMMA"] > 0:
+		return tile.Float4E2M1FN.String(), precision
+	case dtype == tile.BFloat16.String() && k.Instructions["UTCQMMA"]+k.Instructions["QMMA"] > 0:
+		return tile.Float8E4M3FN.String(), precision
+	}
 	most := 0
 	for _, p := range amdProducts {
 		n := 0
