@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -130,10 +131,13 @@ var amdProducts = []struct{ end, dtype, precision string }{
 // given where these do not tell. Where a dtype has no instruction, the compiler widens its factors. Of
 // NVIDIA's only those of float4, or of float8 for it, tell.
 func multiplied(k GPUKernel, dtype, precision string) (string, string) {
+	has := func(opcodes ...string) bool {
+		return slices.ContainsFunc(opcodes, func(o string) bool { return k.Instructions[o] > 0 })
+	}
 	switch {
-	case k.Instructions["UTCOMMA"]+k.Instructions["OMMA"] > 0:
+	case has("UTCOMMA", "OMMA", "tcgen05.mxf4", "mma.mxf4"):
 		return tile.Float4E2M1FN.String(), precision
-	case dtype == tile.BFloat16.String() && k.Instructions["UTCQMMA"]+k.Instructions["QMMA"] > 0:
+	case dtype == tile.BFloat16.String() && has("UTCQMMA", "QMMA", "tcgen05.mxf8f6f4", "mma.mxf8f6f4"):
 		return tile.Float8E4M3FN.String(), precision
 	}
 	most := 0
