@@ -31,6 +31,7 @@ func TestScaledMeaning(t *testing.T) {
 		{"mxfp8xmxfp4:float32", problem.Sizes{40, 200, 34, 1}, true, true, false},
 		{"mxfp8xmxfp4:float32", problem.Sizes{40, 200, 34, 1}, false, false, false},
 		{"mxfp8xmxfp4:float32", problem.Sizes{40, 200, 33, 1}, true, false, false}, // rows of b begin inside a byte
+		{"mxfp8:float32", problem.Sizes{40, 256, 33, 1}, false, true, false},
 		{"mxfp4:float32", problem.Sizes{40, 202, 33, 1}, false, true, true},
 		{"mxfp4:float32", problem.Sizes{40, 202, 34, 2}, true, true, true},
 		{"mxfp4:float32", problem.Sizes{16, 202, 34, 1}, true, true, false}, // one reader: along n
@@ -51,12 +52,19 @@ func TestScaledMeaning(t *testing.T) {
 				t.Fatal(err)
 			}
 			target := triton.ScaledTarget(test.mixed)
-			e, err := device{target: &target}.Compile(t.Context(), programs, backend.Params{})
+			params := backend.Params{}
+			if test.size[1] == 256 { // in parts of k
+				params = params.With("split_k", "2")
+			}
+			e, err := device{target: &target}.Compile(t.Context(), programs, params)
 			if err != nil {
 				t.Fatal(err)
 			}
 			launch := e.(*executable).launch
 			body := launch.Kernels[len(launch.Kernels)-1].Body
+			if test.size[1] == 256 {
+				body = launch.Kernels[len(launch.Kernels)-2].Body
+			}
 			if n := strings.Count(body, "tt.dot_scaled"); (n > 0) != test.scaled || strings.Contains(body, "tt.dot ") == test.scaled || launch.Kernels[0].Turns != test.turned {
 				t.Errorf("%d scaled products, turned: %t\n%s", n, launch.Kernels[0].Turns, body)
 			}
