@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"matladder/harness/measure"
+	"matladder/internal/cgroup"
 	"matladder/machine"
 	"matladder/problem"
 	"matladder/tile"
@@ -114,7 +115,7 @@ func freeMemory(d machine.Device) int64 {
 	if d.Kind != machine.CPU {
 		return total
 	}
-	if free := hostMemory(); free > 0 {
+	if free := cgroup.Available(); free > 0 {
 		return free
 	}
 	return total

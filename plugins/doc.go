@@ -11,7 +11,7 @@
 //     unpinned one with the index's (download.go).
 //  4. It unpacks the libraries, what they run, and the licences into a folder
 //     beside the final one, has the library checked, and renames the folder: a
-//     plugin is there whole or not at all (extract.go, install.go).
+//     plugin is there whole or not at all (wheel.go, install.go).
 //  5. List and Find read what is installed. Find returns only what is known, or was
 //     asked for as unpinned; Verify reads the files again (folder.go, pins.go).
 //

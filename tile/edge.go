@@ -28,20 +28,6 @@ func (e Edge) Plain() bool { return !e.Stretched && !e.Maybe && !e.Unknown }
 // arrayDim is the dimension of the array that the edge ends.
 func (e Edge) arrayDim() int { return e.Ref.ArrayDim(e.Dim) }
 
-// Padding returns the coordinates from … to-1 of the expression that are padding in the program
-// that env describes; from == to if none is. It says nothing of an Unknown edge.
-func (e Edge) Padding(env Env) (from, to int) {
-	d := e.arrayDim()
-	inside := e.Ref.Array[d] - Eval(e.Ref.Index[d], env)*e.Ref.Step(d) - Eval(e.Offset, env)
-	if !e.Stretched {
-		return min(max(e.From, inside), e.To), e.To
-	}
-	if inside > 0 {
-		return e.To, e.To
-	}
-	return e.From, e.To
-}
-
 // alike reports whether f pads the same coordinates as e in every program,
 // whatever the range of either: two arrays of one extent, cut alike.
 func (e Edge) alike(f Edge) bool {

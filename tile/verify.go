@@ -51,7 +51,7 @@ var stages = [][]func(*verifier){
 		meshAxes,
 		semaphores,
 	},
-	{ // verify_scope.go, verify_stmt.go, verify_expr.go, verify_copy.go: how they fit together
+	{ // verify_stmt.go, verify_expr.go, verify_copy.go: how they fit together
 		axisBounds,
 		indexMaps,
 		statements,
@@ -66,7 +66,7 @@ var stages = [][]func(*verifier){
 	{ // verify_visit.go: which program sees which block of an output
 		outputVisits,
 	},
-	{ // verify_written.go, verify_fill.go: memory is written, and before it is read
+	{ // verify_fill.go: memory is written, and before it is read
 		outputWritten,
 		scratchFilled,
 		outputFilled,

@@ -177,7 +177,7 @@ func (b *Backend) Compile(ctx context.Context, programs []*tile.Program, params 
 	if need <= alwaysFits {
 		return e, nil
 	}
-	if limit := availableMemory(); limit > 0 && need > limit {
+	if limit := cgroup.Available(); limit > 0 && need > limit {
 		return nil, fmt.Errorf("cpu: %w", &backend.TooBigError{What: "memory", Needed: need, Limit: limit})
 	}
 	return e, nil

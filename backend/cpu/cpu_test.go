@@ -6,6 +6,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/backendtest"
 	"matladder/backend/cpu/internal/gemm"
+	"matladder/internal/cgroup"
 	"matladder/internal/thoroughtest"
 	"matladder/tile"
 )
@@ -27,7 +28,7 @@ func open(t *testing.T, o Options) func() *Backend {
 // meet more of them.
 func suite(from int) backendtest.Options {
 	return backendtest.Options{
-		Threads: []int{1, 2, 3}, Refuses: refused(), KnowsMemory: totalMemory() > 0, Seeded: true, From: from,
+		Threads: []int{1, 2, 3}, Refuses: refused(), KnowsMemory: cgroup.Total() > 0, Seeded: true, From: from,
 		OneIn: thoroughtest.OneIn(1, 29, 97), FamiliesOneIn: thoroughtest.OneIn(1, 17, 47),
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/passes"
 	"matladder/backend/cpu/internal/probe"
+	"matladder/internal/cgroup"
 	"matladder/machine"
 	"matladder/tile"
 )
@@ -95,7 +96,7 @@ func (b *Backend) describe(m measurements) machine.Device {
 		Peak:                map[string]machine.Figure{},
 		FastBytes:           asked(h.L2, "L2 of one core, from the processor or the operating system"),
 		LastLevelCacheBytes: asked(h.L3, "last-level cache, from the processor or the operating system"),
-		MemoryBytes:         asked(int(totalMemory()), "from the operating system"),
+		MemoryBytes:         asked(int(cgroup.Total()), "from the operating system"),
 	}
 	if m.Cores != nil { // what is kept is no measurement, and may change with the options
 		c := *m.Cores

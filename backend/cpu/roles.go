@@ -14,6 +14,7 @@ import (
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
 	"matladder/backend/cpu/internal/probe"
+	"matladder/internal/cgroup"
 	"matladder/tile"
 )
 
@@ -31,7 +32,7 @@ func (b *Backend) CompileCall(ctx context.Context, programs []*tile.Program, par
 	if err := e.Borrow(layout.Packed); err != nil {
 		return nil, err
 	}
-	if need, limit := e.Size(), availableMemory(); limit > 0 && need > limit {
+	if need, limit := e.Size(), cgroup.Available(); limit > 0 && need > limit {
 		return nil, fmt.Errorf("cpu: %w", &backend.TooBigError{What: "memory", Needed: need, Limit: limit})
 	}
 	return exec.NewCallable(e, b.Threads(), b.sharing), nil

@@ -1,6 +1,6 @@
-// Package cgroup reads what the control groups of this process allow it: those of
-// systemd, Slurm and containers lie below the root of the file system of groups, and
-// each one's limit holds for all below it.
+// Package cgroup reads what the control groups of this process allow it, and what memory the
+// machine has beside: groups of systemd, Slurm and containers lie below the root of the file
+// system of groups, and each one's limit holds for all below it.
 //
 //	/proc/self/cgroup ─► the groups, innermost first ─► memory and cores left
 //
@@ -20,6 +20,24 @@ import (
 // Memory returns the bytes that this process can still take, file pages that can be
 // dropped counted as free; ok is false where no group sets a limit.
 func Memory() (free int64, ok bool) { return memory(os.DirFS("/")) }
+
+// Available returns the bytes that this process can still take, by the machine and by its
+// groups, without swapping; 0 where neither tells.
+func Available() int64 {
+	free := meminfo("MemAvailable:")
+	if group, limited := Memory(); limited && (free == 0 || group < free) {
+		free = group
+	}
+	return free
+}
+
+// Total returns the memory of the machine in bytes; 0 where it does not tell.
+func Total() int64 { return meminfo("MemTotal:") }
+
+func meminfo(name string) int64 {
+	kib, _ := number(os.DirFS("/"), "proc/meminfo", name)
+	return kib << 10
+}
 
 // Cores returns how many cores' time this process may take, such as 0.5; ok is false
 // where no group sets a limit.

@@ -10,7 +10,7 @@
 //     tpu_custom_call (call.go): a program that a PJRT plugin compiles.
 //  4. Target.Check says before any compiler runs what it would refuse or, worse,
 //     accept: blocks that break the tiling, products that a generation lacks,
-//     blocks and scratch that no VMEM holds (tiling.go, target.go).
+//     blocks and scratch that no VMEM holds (tiling.go, text.go).
 //
 // Scratch that a step stores and reads again is a value in between, and scratch that no other
 // step reads is nothing else (held.go).

@@ -123,3 +123,108 @@ func (t *text) activation(a problem.Activation, x value) (value, error) {
 	}
 	return x, errUnknownActivation
 }
+
+// attention is o of q, k and v as jax.nn.dot_product_attention writes it: all scores in
+// float32, softmax of their rows, probabilities rounded to the dtype, product with v. The
+// heads that share one of k and v are a dimension of the product of their own: of rows that
+// stand above each other XLA would lay out scores and masks anew. The order of scale, bias,
+// soft cap and masks is that of problem.Attention, and a row that sees no key is 0. What is
+// turned is so before, as rope writes it.
+func attention(t *text, p problem.Attention, in map[string]value) ([]value, error) {
+	switch {
+	case p.Lengths:
+		return nil, refused(p, "lengths", "they are a table of kernels")
+	case p.PageSize > 0:
+		return nil, refused(p, "pages", "they are a table of kernels")
+	case p.LogSums:
+		return nil, refused(p, "log-sums", "o is its only output")
+	}
+	shared := p.Batch * p.KVHeads
+	all, column := []int{p.Batch, p.Heads, p.Rows, p.Keys}, []int{p.Batch, p.Heads, p.Rows, 1}
+	q, k := in["q"], in["k"]
+	if p.Rope != problem.TurnedNone {
+		q = t.turned(p.RopeOfRows(p.Rows, p.Keys), q, in["row_cos"], in["row_sin"])
+	}
+	if p.Rope == problem.TurnedBoth {
+		k = t.turned(p.RopeOfKeys(), k, in["key_cos"], in["key_sin"])
+	}
+	q = t.Reshape(q, []int{shared, p.Group(), p.Rows, p.Dim})
+	k = t.Reshape(k, []int{shared, p.Keys, p.Dim})
+	v := t.Reshape(in["v"], []int{shared, p.Keys, p.ValueDim})
+
+	s := t.Reshape(t.dot(q, k, 1, false, true, "f32", tile.Default), all)
+	s = t.times(s, p.Scaled())
+	if p.Bias {
+		s = t.Apply("add", s, in["bias"])
+	}
+	if p.SoftCap > 0 {
+		s = t.times(t.Apply("tanh", t.times(s, 1/p.SoftCap)), p.SoftCap)
+	}
+	if seen := t.seen(p, in, all); seen != nil {
+		s = t.choose(*seen, s, t.Constant(s.Type, math.Inf(-1)))
+	}
+	if lo, hi := p.Span(); p.Segments || lo > 0 || p.Rows+hi < p.Keys { // some keys may be of no row: a weight of 0 hides no NaN of v
+		seen := *t.seen(p, in, []int{p.Batch, 1, p.Rows, p.Keys})
+		number := tensor{Elem: "f32", Dims: seen.Dims}
+		any := t.reduce("maximum", t.choose(seen, t.Constant(number, 1), t.Constant(number, 0)), 0, []int{2}, []int{p.Batch, 1, p.Keys, 1})
+		any = t.Reshape(t.broadcast(any, []int{p.Batch, p.KVHeads, p.Keys, p.ValueDim}), v.Dims)
+		v = t.choose(t.compare("GT", any, t.Constant(any.Type, 0)), v, t.Constant(v.Type, 0))
+	}
+
+	const least = -math.MaxFloat32 // -Inf alone is below it: no difference to it is that of infinities
+	top := t.reduce("maximum", s, least, []int{3}, column)
+	var sink value
+	if p.Sinks {
+		sink = t.broadcast(in["sinks"], column)
+		top = t.Apply("maximum", top, sink)
+	}
+	power := t.Apply("exponential", t.Apply("subtract", s, t.broadcast(top, all)))
+	sum := t.reduce("add", power, 0, []int{3}, column)
+	if p.Sinks {
+		sum = t.Apply("add", sum, t.Apply("exponential", t.Apply("subtract", sink, top)))
+	}
+	sum = t.Apply("maximum", sum, t.Constant(sum.Type, 1e-30))
+	weights := t.output(t.Apply("divide", power, t.broadcast(sum, all)), tile.Float32, p.Dtype)
+
+	o := t.dot(t.Reshape(weights, []int{shared, p.Group(), p.Rows, p.Keys}), v, 1, false, false, "f32", tile.Default)
+	return []value{t.Reshape(o, []int{p.Batch, p.Heads, p.Rows, p.ValueDim})}, nil
+}
+
+// turned is x turned by tables, rounded to its dtype.
+func (t *text) turned(p problem.Rope, x, cos, sin value) value {
+	table := []int{p.Rows, p.Turned() / 2}
+	return t.output(t.rope(p, x, t.Reshape(cos, table), t.Reshape(sin, table)), tile.Float32, p.Dtype)
+}
+
+// times is x times a number.
+func (t *text) times(x value, by float64) value {
+	return t.Apply("multiply", x, t.Constant(x.Type, by))
+}
+
+// seen is which keys rows see, of dimensions all; nil if each sees each.
+func (t *text) seen(p problem.Attention, in map[string]value, all []int) *value {
+	var seen *value
+	and := func(cond value) {
+		cond = t.broadcast(cond, all)
+		if seen != nil {
+			cond = t.Apply("and", *seen, cond)
+		}
+		seen = &cond
+	}
+	lo, hi := p.Span()
+	if pairs := []int{p.Rows, p.Keys}; hi < p.Keys || lo > -p.Rows {
+		ahead := t.Apply("subtract", t.iota(1, pairs), t.iota(0, pairs))
+		if hi < p.Keys {
+			and(t.compare("LE", ahead, t.Constant(ahead.Type, float64(hi))))
+		}
+		if lo > -p.Rows {
+			and(t.compare("GE", ahead, t.Constant(ahead.Type, float64(lo))))
+		}
+	}
+	if p.Segments {
+		pairs := []int{p.Batch, p.Rows, p.Keys}
+		same := t.compare("EQ", t.broadcast(in["row_segment"], pairs), t.broadcast(in["key_segment"], pairs))
+		and(t.Reshape(same, []int{p.Batch, 1, p.Rows, p.Keys}))
+	}
+	return seen
+}

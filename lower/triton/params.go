@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"matladder/internal/known"
 	"matladder/tile"
 )
 
@@ -112,3 +113,68 @@ func Adjustments(programs []*tile.Program, opts Options) ([]Adjustment, error) {
 
 // Adjustment is a parameter with its value as both are recorded.
 type Adjustment struct{ Name, Value string }
+
+// Target is what a generation of GPUs has and lacks. A limit of 0 is none.
+type Target struct {
+	Name          string // sm_80, sm_89, sm_90, sm_100, sm_120; gfx942, gfx950
+	SharedBytes   int64  // of shared memory that one program may have
+	RegisterBytes int64  // of a multiprocessor
+
+	operandBytes int // of each row or column along k that a product has in registers at once; 0 where its operands stay in shared memory
+
+	// readsAlongK says that matrix units read operands of 8 and 32 bits from shared memory
+	// with the elements along k side by side alone: wgmma of sm_90 does. The compiler turns
+	// any other in registers, element by element, before each product: on an H200 v5 was then
+	// at 0.1 to 0.2 of XLA's own product.
+	readsAlongK bool
+
+	// scaledRows is from how many rows of a block on matrix units multiply float8, or float4 that lies
+	// along k, by the scales of groups; 0 for never. If mixed, float4 by float8 and along n too.
+	scaledRows int
+	mixed      bool
+
+	noFloat8 bool // neither multiplies nor converts float8
+
+	wide     bool // a warp has 64 threads, each up to 512 registers
+	float32s bool // matrix units multiply float32 as it is
+	stages   int  // by default; 0 for as many as shared memory holds, at most defaultStages
+	ahead    int  // stages that are in registers and take no shared memory
+
+	// readsInStep says that the compiler is known to load a block of an output, which
+	// a loop loads and stores, in the step that asks for it. Of XLA's in
+	// jax-cuda13-pjrt 0.11.2 the one for sm_90 is; that for sm_100 has several such
+	// blocks in shared memory at once, the later ones read too early.
+	readsInStep bool
+}
+
+// The shared memory of a block and the registers of a multiprocessor are those of the CUDA C++
+// Programming Guide, table "Technical Specifications per Compute Capability"; the former is
+// shared_memory_per_block_optin of XLA's target configurations. Those of AMD's are of ROCm's GPU
+// specifications; two stages are the default of Triton for AMD.
+var targets = []Target{
+	{Name: "sm_90", SharedBytes: 227 << 10, RegisterBytes: 256 << 10, readsInStep: true, readsAlongK: true},
+	{Name: "sm_80", SharedBytes: 163 << 10, RegisterBytes: 256 << 10, operandBytes: 128, noFloat8: true},
+	{Name: "sm_89", SharedBytes: 99 << 10, RegisterBytes: 256 << 10, operandBytes: 128},
+	{Name: "sm_100", SharedBytes: 227 << 10, RegisterBytes: 256 << 10, scaledRows: 128, mixed: true},
+	{Name: "sm_120", SharedBytes: 99 << 10, RegisterBytes: 256 << 10, operandBytes: 128, scaledRows: 32},
+	{Name: "gfx942", SharedBytes: 64 << 10, RegisterBytes: 512 << 10, wide: true, float32s: true, stages: 2, ahead: 1},
+	{Name: "gfx950", SharedBytes: 160 << 10, RegisterBytes: 512 << 10, wide: true, float32s: true, stages: 2},
+}
+
+// FindTarget returns the generation of that name.
+func FindTarget(name string) (Target, error) {
+	return known.Find("GPU generation", name, targets, func(t Target) string { return t.Name })
+}
+
+// checkProducts refuses what a generation has no instructions for.
+func (t Target) checkProducts(p *tile.Program) (err error) {
+	if !t.noFloat8 {
+		return nil
+	}
+	p.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) {
+		if e.Dtype.IsFloat() && e.Dtype.Bits() == 8 && !isCode(e.Dtype) && err == nil {
+			err = unsupported(e.Pos, p, e.Op.String(), "", "%s has no %s", t.Name, e.Dtype)
+		}
+	})
+	return err
+}

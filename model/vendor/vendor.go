@@ -24,12 +24,12 @@ type Table struct {
 	Library string // whose product it is
 	Package string // that the times are from, and its version
 	Path    string // of the file in it
-	// MedianError and Error90 are the relative errors of interpolation at sizes that the table was not
-	// made from: the median, and what nine of ten stay below.
-	MedianError, Error90 float64
-	Multiple             int // of which m is, above it; 0 if m may be any
-	M, N, K              []int
-	Nanoseconds          []int64 // [m][n][k]; 0 where there is no time
+	// MedianError is the median relative error of interpolation at sizes that the table was not made from.
+	// Nine of ten times there, of any program that measured such products, are Least to Most of the table's.
+	MedianError, Least, Most float64
+	Multiple                 int // of which m is, above it; 0 if m may be any
+	M, N, K                  []int
+	Nanoseconds              []int64 // [m][n][k]; 0 where there is no time
 }
 
 //go:embed rates.json.gz

@@ -4,7 +4,7 @@
 //  1. Run binds arrays to programs by name and turns every element into a
 //     float64, which holds each value of each dtype exactly.
 //  2. For each program of the grid, in row-major order or with the parallel
-//     programs shuffled, index maps choose the blocks (grid.go, view.go).
+//     programs shuffled, index maps choose the blocks (run.go, view.go).
 //  3. Each statement evaluates its expression as a tree of whole blocks
 //     (eval.go) and writes the result (write.go).
 //  4. After the last program every output element must have been written.

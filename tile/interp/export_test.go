@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"matladder/tile"
+	"matladder/tile/tiletest"
 )
 
 // CheckMasks returns options under which every Dot is checked: the coordinates
@@ -23,7 +24,7 @@ func CheckMasks(report func(string)) Options {
 		}
 		want := make([]bool, depth)
 		for _, edge := range info.Contraction(dot) {
-			from, to := edge.Padding(m)
+			from, to := tiletest.Padding(edge, m)
 			for k := from; k < to; k++ {
 				want[k] = true
 			}

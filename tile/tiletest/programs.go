@@ -182,3 +182,17 @@ func (c rope) programs() ([]*tile.Program, error) {
 	t.Store(o, tile.Cast(rotated, tile.BFloat16))
 	return t.Programs()
 }
+
+// Padding returns the coordinates from … to-1 of an expression that an edge says are padding in
+// the program that env describes; from == to if none is. It says nothing of an Unknown edge.
+func Padding(e tile.Edge, env tile.Env) (from, to int) {
+	d := e.Ref.ArrayDim(e.Dim)
+	inside := e.Ref.Array[d] - tile.Eval(e.Ref.Index[d], env)*e.Ref.Step(d) - tile.Eval(e.Offset, env)
+	if !e.Stretched {
+		return min(max(e.From, inside), e.To), e.To
+	}
+	if inside > 0 {
+		return e.To, e.To
+	}
+	return e.From, e.To
+}

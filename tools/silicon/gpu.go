@@ -97,7 +97,10 @@ type gpu struct {
 	chip           machine.Device
 	seconds        map[string]map[shape]float64 // by collector
 	versions       map[string]string
+	dropped        map[string]map[string]int // rows that are not used, by collector and reason
+	off            map[[2]int]float64        // the quantization of a by the collector that is taken, by m and k
 	table          vendor.Table
+	banded         int                  // times that the table's band was made from
 	errors         map[string][]float64 // of interpolation at held-out shapes, by class
 }
 
@@ -119,7 +122,7 @@ func (g *gpu) read(archive *zip.Reader) (err error) {
 	if g.chip, err = machine.Find(g.device); err != nil {
 		return err
 	}
-	g.seconds, g.versions = map[string]map[shape]float64{}, map[string]string{}
+	g.seconds, g.versions, g.dropped = map[string]map[shape]float64{}, map[string]string{}, map[string]map[string]int{}
 	root := wheelData + g.folder + "/gemm/"
 	for _, f := range archive.File {
 		if !strings.HasPrefix(f.Name, root) || path.Base(f.Name) != "gemm_perf.parquet" {
@@ -127,6 +130,9 @@ func (g *gpu) read(archive *zip.Reader) (err error) {
 		}
 		parts := strings.Split(strings.TrimPrefix(f.Name, root), "/")
 		who, v := parts[0], parts[1]
+		if g.kind != bfloat16 && who != g.kind.collector {
+			continue // another product, or one whose quantization was not the one that was timed alone
+		}
 		rows, err := readRows[row](f)
 		if err != nil {
 			return err
@@ -147,13 +153,21 @@ func (g *gpu) read(archive *zip.Reader) (err error) {
 				return err
 			}
 		}
-		g.versions[who], g.seconds[who] = v, map[shape]float64{}
+		g.versions[who], g.seconds[who], g.dropped[who] = v, map[shape]float64{}, map[string]int{}
 		for s, all := range times {
-			if t := median(all) - off[[2]int{s[0], s[2]}]; t > 0 {
+			t, why := median(all), mostlyOff
+			if part := off[[2]int{s[0], s[2]}]; part <= mostOff*t {
+				t -= part
+				why = g.impossible(s, t)
+			}
+			if why == "" {
 				g.seconds[who][s] = t
+			} else {
+				g.dropped[who][why]++
 			}
 		}
 		if who == g.kind.collector {
+			g.off = off
 			g.table = vendor.Table{Device: g.device, Dtype: g.kind.name, Library: g.kind.library, Package: "aiconfigurator-core " + version, Path: f.Name}
 		}
 	}
@@ -161,6 +175,27 @@ func (g *gpu) read(archive *zip.Reader) (err error) {
 		return fmt.Errorf("%s has no %s products of %s", root, g.kind.dtype, g.kind.collector)
 	}
 	return nil
+}
+
+// Why a row is not used. A small difference of two large times is off by a multiple of their errors.
+const (
+	mostlyOff  = "quantization"
+	overPeak   = "peak"
+	overMemory = "bandwidth"
+	mostOff    = 2. / 3 // of a time may be taken off
+)
+
+// impossible says why no GPU of the kind multiplies s in so many seconds: its rate is above the published
+// peak, or what its cache cannot hold of a and b comes faster than memory's published bandwidth. Else "".
+func (g *gpu) impossible(s shape, seconds float64) string {
+	inputs := g.kind.bytes * float64(s[0]+s[1]) * float64(s[2])
+	switch {
+	case s.flops()/seconds > g.chip.PeakAt(g.kind.name, "").Value:
+		return overPeak
+	case (inputs-g.chip.LastLevelCacheBytes.Value)/seconds > g.chip.BandwidthBytesPerSecond.Value:
+		return overMemory
+	}
+	return ""
 }
 
 // readRows reads one of the wheel's tables.
@@ -207,14 +242,14 @@ func quantization(archive *zip.Reader, folder, who, version string) (map[[2]int]
 	return all, nil
 }
 
-// judge makes the table of the rows to fit and measures its error at the others.
+// judge makes the table of the rows to fit and measures its error at the others, and its band there, of
+// all collectors.
 func (g *gpu) judge() {
-	fitted, held := map[shape]float64{}, map[shape]float64{}
+	fitted := map[shape]float64{}
 	var grid [3][]int
 	counts := map[int]int{} // of values of m
 	for s, t := range g.seconds[g.kind.collector] {
 		if s.held(g.folder) {
-			held[s] = t
 			continue
 		}
 		fitted[s] = t
@@ -249,17 +284,23 @@ func (g *gpu) judge() {
 		}
 	}
 	g.errors = map[string][]float64{}
-	var all []float64
-	for s, t := range held {
-		guess, err := g.table.Seconds(s[0], s[2], s[1])
-		if err != nil {
-			continue
+	var all, over []float64
+	for who, times := range g.seconds {
+		for s, t := range times {
+			guess, err := g.table.Seconds(s[0], s[2], s[1])
+			if err != nil || !s.held(g.folder) {
+				continue
+			}
+			over = append(over, t/guess)
+			if who == g.kind.collector {
+				e := math.Abs(guess/t - 1)
+				g.errors[s.class()] = append(g.errors[s.class()], e)
+				all = append(all, e)
+			}
 		}
-		e := math.Abs(guess/t - 1)
-		g.errors[s.class()] = append(g.errors[s.class()], e)
-		all = append(all, e)
 	}
-	g.table.MedianError, g.table.Error90 = rounded3(quantile(all, .5)), rounded3(quantile(all, .9))
+	g.banded, g.table.MedianError = len(over), rounded3(median(all))
+	g.table.Least, g.table.Most = rounded3(quantile(over, .05)), rounded3(quantile(over, .95))
 }
 
 // cell is the time at a point of the grid: as measured, or, of a held-out shape, the median of what

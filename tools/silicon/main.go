@@ -70,6 +70,11 @@ func silicon(ctx context.Context, args []string, stdout, stderr io.Writer) error
 			return err
 		}
 		g.judge()
+		for _, b := range gpus { // of bfloat16, which comes first: one collector alone does not tell how far others differ
+			if b.device == g.device {
+				g.table.Least, g.table.Most = min(g.table.Least, b.table.Least), max(g.table.Most, b.table.Most)
+			}
+		}
 		gpus = append(gpus, g)
 	}
 	if *update {

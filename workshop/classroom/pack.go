@@ -2,6 +2,7 @@ package classroom
 
 import (
 	"archive/tar"
+	"bytes"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -13,9 +14,11 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"matladder/internal/files"
 	"matladder/plugins"
+	"matladder/workshop"
 )
 
 const offlinePage = `# Without a network
@@ -191,3 +194,33 @@ func (a *archive) text(name, text string) {
 		_, a.err = io.WriteString(a.tar, text)
 	}
 }
+
+// Reset puts an exercise of the repository at folder back to how it comes. What stood
+// there is kept in a file, whose path is returned; "" if it was as it comes already.
+func Reset(folder string, e workshop.Exercise, now time.Time) (kept string, err error) {
+	blank, err := e.Blank()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(folder, filepath.FromSlash(e.File()))
+	if _, err := os.Stat(filepath.Dir(path)); err != nil {
+		return "", fmt.Errorf("%s is not here: run this from the repository's top folder", filepath.Dir(e.File()))
+	}
+	mine, err := os.ReadFile(path)
+	switch {
+	case os.IsNotExist(err):
+	case err != nil:
+		return "", err
+	case bytes.Equal(withoutCR(mine), withoutCR([]byte(blank))):
+		return "", nil
+	default:
+		kept = filepath.Join(folder, "out", "exercises", fmt.Sprintf("ex%d-%s.go.txt", e.Number, now.UTC().Format("20060102T150405.000000")))
+		if err := files.Write(kept, mine); err != nil {
+			return "", err
+		}
+	}
+	return kept, files.Replace(path, []byte(blank))
+}
+
+// withoutCR is text whose lines end as on Unix: a checkout on Windows may have others.
+func withoutCR(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }

@@ -3,7 +3,7 @@
 //
 //	cpu      cpu.go       the cores of this machine
 //	xla-cpu  cpu.go       XLA on those cores
-//	tpu, gpu plugin.go    devices behind a PJRT plugin
+//	tpu, gpu gpu.go       devices behind a PJRT plugin
 //	aot      ahead.go     TPUs that need not be there
 //	aot-gpu  ahead.go     GPUs that need not be there
 package builtin

@@ -2,13 +2,22 @@ package inspect
 
 import (
 	"bytes"
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 
+	"matladder/backend"
+	"matladder/backend/registry"
+	"matladder/backend/xla/aot"
 	"matladder/internal/cli"
 	"matladder/internal/files"
+	"matladder/internal/words"
 	"matladder/kernels"
+	"matladder/machine"
 	"matladder/model"
 	"matladder/problem"
 	"matladder/tile"
@@ -89,5 +98,85 @@ func (o *options) firstProduct(e *tile.Expr) {
 	}
 	for _, a := range e.Args {
 		o.firstProduct(a)
+	}
+}
+
+// findDevice takes the device that flags name: a chip, by --topology (v5e if nothing is
+// named), or this machine's, by --backend, which --as plan, asm and accumulator take to be
+// the CPU if it is not given. That backend stays open in o.open until close.
+func (o *options) findDevice(f *pflag.FlagSet) error {
+	only := o.as == "plan" || o.as == "asm" || o.as == "accumulator"
+	hand := only || o.as == "timeline" && o.where.Topology == ""
+	switch {
+	case f.Changed("threads") && !hand:
+		return errors.New("--threads is for --as plan, asm and accumulator, and for --as timeline of this machine")
+	case f.Changed("param") && !hand:
+		return errors.New("--param is for --as plan, asm and accumulator, and for --as timeline of this machine")
+	case o.threads < 0:
+		return fmt.Errorf("--threads %d is negative", o.threads)
+	case only && o.where.Topology != "":
+		return fmt.Errorf("--as %s is about a device at hand: leave --topology out", o.as)
+	}
+	if !hand && o.where.Backend == "" {
+		return o.findChip()
+	}
+	entry, err := o.where.Entry()
+	switch {
+	case err != nil:
+		return err
+	case entry.Chips != nil && only:
+		return fmt.Errorf("--as %s is about a device at hand, and backend %s has none", o.as, entry.Name)
+	case entry.Chips != nil: // nothing to open
+		return o.findChip()
+	case o.where.Topology != "":
+		return errors.New("--backend names the device: leave --topology out")
+	}
+	if o.open, err = o.where.Open(context.Background(), registry.Request{Threads: o.threads, Probe: o.as == "counts"}); err != nil {
+		return err
+	}
+	o.device = o.open.Device()
+	if _, ok := o.open.Backend.(backend.Planner); o.as == "plan" && !ok {
+		return fmt.Errorf("--as plan: backend %s does not tell what it makes of a program", o.open.Name())
+	}
+	if _, ok := o.open.Backend.(backend.Assembler); o.as == "asm" && !ok {
+		return fmt.Errorf("--as asm: backend %s has no inner loops in assembly", o.open.Name())
+	}
+	return nil
+}
+
+// findChip takes the chip that --topology names, v5e if it names none: one that is compiled
+// for, or where nothing is compiled any that package machine knows.
+func (o *options) findChip() (err error) {
+	o.topology = cmp.Or(o.where.Topology, "v5e")
+	t, err := aot.FindTopology(o.topology)
+	switch {
+	case err == nil:
+		o.device, err = t.Device()
+	case o.as == "schedule" || o.as == "table" || o.as == "timeline":
+	default:
+		if o.device, err = machine.Find(o.topology); err == nil {
+			o.topology = strings.TrimPrefix(o.device.Key, machine.TPU+"_")
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("--topology: %w", err)
+	}
+	return nil
+}
+
+// plan writes what the backend makes of the programs.
+func (o *options) plan(ctx context.Context, w io.Writer) error {
+	var text strings.Builder
+	if err := o.open.Backend.(backend.Planner).WritePlan(ctx, &text, o.programs, o.open.Params); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "%s: %s in a launch\n%s", o.title(), words.Count(len(o.programs), "program"), text.String())
+	return err
+}
+
+// close closes what findDevice opened.
+func (o *options) close() {
+	if o.open != nil {
+		o.open.Close()
 	}
 }

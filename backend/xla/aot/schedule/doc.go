@@ -3,7 +3,7 @@
 // LIBTPU_INIT_ARGS=--xla_jf_dump_to=DIR leaves them in a folder.
 //
 //  1. Kernels lists the kernels of a dump; Read reads three files of one of them
-//     (dump.go): the bundles, the analysis that counts them, and the use of every
+//     (schedule.go): the bundles, the analysis that counts them, and the use of every
 //     kind of slot by every bundle. The three must agree.
 //  2. The bundles give the loops (loop.go) and, in the loop over the grid, the
 //     regions that a branch may skip (region.go): the body of a grid step, and in
