@@ -26,6 +26,7 @@ internal/each:
 tile: internal/each tile/internal/inflight internal/float16
 tile/tiletest: tile
 tile/interp: tile tile/internal/inflight
+tile/groups: tile
 .: internal/bfloat16 internal/float16 backend/timeline backend backend/cpu backend/registry kernels problem tile harness/tuned model/blocking
 problem: internal/known tile
 problem/problemtest: tile problem problem/quant problem/quant/quanttest kernels kernels/*
@@ -55,7 +56,7 @@ lower/internal/mlir: tile
 lower/internal/lowertest: backend backend/backendtest lower/internal/mlir problem tile tile/interp tile/tiletest
 lower/mosaic: internal/known tile problem lower/internal/mlir
 lower/stablehlo: machine/mesh tile problem lower/internal/mlir
-lower/triton: internal/known tile lower/internal/mlir
+lower/triton: internal/known tile tile/groups lower/internal/mlir
 lower/triton/ttir: lower/internal/mlir
 backend/internal/hlo: internal/each google.golang.org/protobuf/encoding/protowire
 backend/internal/stage: backend problem tile
@@ -81,7 +82,7 @@ backend/cpu/internal/gemm/pack: backend/cpu/internal/memory tile
 backend/cpu/internal/gemm: backend/cpu/internal/gemm/pack internal/bfloat16 backend/cpu/internal/amx backend/cpu/internal/probe golang.org/x/sys/cpu
 backend/cpu/internal/plan: internal/words backend tile backend/cpu/internal/gemm backend/cpu/internal/memory backend/cpu/internal/rows backend/cpu/internal/vexp machine model/blocking
 backend/cpu/internal/epilogue: backend/cpu/internal/plan tile internal/float16
-backend/cpu/internal/passes: backend/cpu/internal/epilogue backend/cpu/internal/plan backend/cpu/internal/widen tile model/blocking
+backend/cpu/internal/passes: backend/cpu/internal/epilogue backend/cpu/internal/plan backend/cpu/internal/widen tile tile/groups model/blocking
 backend/cpu/internal/exec: internal/float16 backend/internal/stage backend/cpu/internal/evict backend/cpu/internal/plan backend tile backend/timeline golang.org/x/sys/unix
 backend/cpu: backend/cpu/internal/timing backend/timeline backend check machine internal/cgroup internal/known internal/files tile problem golang.org/x/sys/cpu backend/cpu/internal/exec backend/cpu/internal/passes
 backend/registry: internal/known backend machine
