@@ -18,10 +18,10 @@
 //
 // # What to tune
 //
-//	--config SWEEP     SWEEP: the path of a .yaml file, or one that comes with bench (attention,
-//	                   attention_peers, dynamic, formats, full, grouped, heldout, ladder, llm,
-//	                   mlp, norm, norm_peers, peers, quick, rope, rope_fused, scaled, sharded,
-//	                   softmax, subchannel, thin, transformer) (default "ladder")
+//	--config SWEEP     SWEEP: the path of a .yaml file, or one that comes with bench (anatomy,
+//	                   attention, attention_peers, dynamic, formats, full, grouped, heldout,
+//	                   ladder, llm, mlp, norm, norm_peers, peers, quick, rope, rope_fused,
+//	                   scaled, sharded, softmax, subchannel, thin, transformer) (default "ladder")
 //	--family FAMILY    problem FAMILY in place of the sweep's, with --sizes (matmul, softmax,
 //	                   attention, norm, rope, grouped, mlp)
 //	--kernel KERNELS   KERNELS by number or name, joined by commas; 0 is the baseline
@@ -36,8 +36,8 @@
 //	--backend BACKEND   BACKEND to run on, cpu or with --topology aot if not given; help
 //	                    explains (cpu, tpu, gpu, aot, aot-gpu)
 //	--topology CHIP     CHIP to predict for (v4, v5e, v5p, v6e, v7x, a100, a100-40gb, a6000, l4,
-//	                    l40s, h100, h100-pcie, h200, b200, gb200, b300, rtx-pro-6000,
-//	                    mi300x, mi325x, mi350x, mi355x)
+//	                    l40s, h100, h100-pcie, h200, b200, gb200, b300, rtx-pro-6000, mi300x,
+//	                    mi325x, mi350x, mi355x)
 //	--param KEY=VALUE   parameter KEY=VALUE of the backend; may be repeated; help lists those of
 //	                    --backend
 //	--threads THREADS   THREADS of the CPU; 0 for one a core
