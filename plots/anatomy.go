@@ -45,38 +45,30 @@ func anatomyPictures(q Request, d data) ([]figure.Picture, error) {
 	var shown []*stats.Summary
 	least, most := math.Inf(1), of.PeakFLOPs
 	for at, s := range append(steps, narrow...) {
-		limit, row := "not counted", figure.Row{Color: figure.Ink}
-		if at < len(steps) {
-			row.Label = fmt.Sprintf("%d %s", at+1, anatomy.Steps[at].Name)
-		} else {
+		row, limit := figure.Row{Color: figure.Ink, Text: "not measured"}, "not counted"
+		if row.Label = fmt.Sprintf("%d %s", at+1, anatomy.Steps[min(at, anatomy.Threads)].Name); at > anatomy.Threads {
 			row.Label = s.DtypeA + " operands"
 		}
 		if known {
 			limit, _ = core.Count(min(at, anatomy.Threads), of.M, of.K, of.N).Limit()
 		}
-		switch {
-		case s == nil || s.Size() != of.Size():
-			row.Text = "not measured"
-		case !usable(s):
-			row.Text, shown = failureOf(s), append(shown, s)
-		default:
-			shown = append(shown, s)
-			if before != nil {
-				row.Points = append(row.Points, figure.RowPoint{Series: 0, X: before.Rate.Median})
-				row.Text = figure.Digits(s.Rate.Median/before.Rate.Median) + "×  "
-			}
-			row.Points = append(row.Points, figure.RowPoint{Series: limitSeries(r, limit), X: s.Rate.Median, Lo: s.Rate.Lo, Hi: s.Rate.Hi})
-			unit := rateUnit(s.Rate.Median, s.RateOf())
-			row.Text += unit.Format(s.Rate.Median)
-			if drawn(s.PercentOfPeak) {
-				row.Text += "  " + figure.Digits(s.PercentOfPeak.Median) + " %"
-			}
-			if !s.Rate.Holds() {
-				row.Text = stats.Noisy + row.Text
-			}
-			least, most = min(least, s.Rate.Median), max(most, s.Rate.Median)
-			if at < len(steps) { // each narrow one is held against the last step
-				before = s
+		if s != nil && s.Size() == of.Size() {
+			if shown, row.Text = append(shown, s), failureOf(s); usable(s) {
+				row.Text, row.Points = "", []figure.RowPoint{{Series: limitSeries(r, limit), X: s.Rate.Median, Lo: s.Rate.Lo, Hi: s.Rate.Hi}}
+				if before != nil {
+					row.Text = figure.Digits(s.Rate.Median/before.Rate.Median) + "×  "
+					row.Points = append([]figure.RowPoint{{X: before.Rate.Median}}, row.Points...)
+				}
+				row.Text += rateUnit(s.Rate.Median, s.RateOf()).Format(s.Rate.Median)
+				if drawn(s.PercentOfPeak) {
+					row.Text += "  " + figure.Digits(s.PercentOfPeak.Median) + " %"
+				}
+				if !s.Rate.Holds() {
+					row.Text = stats.Noisy + row.Text
+				}
+				if least, most = min(least, s.Rate.Median), max(most, s.Rate.Median); at <= anatomy.Threads { // narrow ones are held against the last step
+					before = s
+				}
 			}
 		}
 		r.Rows = append(r.Rows, row)
