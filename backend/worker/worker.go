@@ -23,6 +23,10 @@ type Options struct {
 	Config []byte   // handed to it
 	Env    []string // NAME=value, added to the worker's environment
 
+	// Guest says that the backend calls functions that others wrote: they are stopped except while
+	// they are asked something, and executables are no backend.Seeded but backend.Changing.
+	Guest bool
+
 	// CallTimeout limits calls beside compilations and runs: inputs, check, load,
 	// results and closing. 10 minutes by default.
 	CallTimeout time.Duration
@@ -134,6 +138,9 @@ func (b *Backend) executable(ctx context.Context, recipe call) (backend.Executab
 	if err := e.compile(ctx); err != nil {
 		return nil, err
 	}
+	if b.options.Guest {
+		return &guest{e: e}, nil
+	}
 	return e, nil
 }
 
@@ -165,7 +172,7 @@ func (b *Backend) Close() error {
 type process struct{ *child.Process }
 
 func start(o Options) (process, error) {
-	p, err := child.Start(child.Options{Role: role, Env: o.Env, Grace: o.Grace, Silence: o.Silence})
+	p, err := child.Start(child.Options{Role: role, Env: o.Env, Grace: o.Grace, Silence: o.Silence, Rest: o.Guest})
 	return process{p}, err
 }
 

@@ -44,7 +44,7 @@ func Open(ctx context.Context, f foreign.Function, l Library, host machine.Devic
 	if err != nil {
 		return nil, err
 	}
-	w, err := worker.Open(ctx, worker.Options{Opener: OpenerName, Config: config, Env: child.Threads(l.Threads)})
+	w, err := worker.Open(ctx, worker.Options{Opener: OpenerName, Config: config, Env: child.Threads(l.Threads), Guest: true})
 	if err != nil {
 		return nil, err
 	}
