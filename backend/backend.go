@@ -167,8 +167,7 @@ type Gauged interface {
 	Gauge(ctx context.Context) (Gauge, bool)
 }
 
-// Gauge is how a device fares at one moment. What is 0, empty or said not to be known is
-// not known.
+// Gauge is how a device fares at one moment. What is 0, empty or said not to be known is not known.
 type Gauge struct {
 	Name             string
 	ClockHertz       float64 // of its multiprocessors
@@ -207,9 +206,8 @@ type BaselinePredictor interface {
 
 // Verifiable is implemented by backends that predict what this machine can compute as well.
 type Verifiable interface {
-	// OnHost returns what computes a problem here: the one that is asked for or, where that
-	// would take long, a smaller one. how says in a few words what runs. An error says why
-	// nothing does.
+	// OnHost returns what computes a problem here: the one that is asked for or, where that would
+	// take long, a smaller one. how says in a few words what runs. An error says why nothing does.
 	OnHost(ctx context.Context, spec ProblemSpec) (e Executable, p problem.Problem, how string, err error)
 }
 

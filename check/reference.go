@@ -271,8 +271,7 @@ type cells struct {
 	at   int   // of the first in values
 }
 
-// sampleCells draws one element of each square: those of a band of squares are in one
-// row.
+// sampleCells draws one element of each square: those of a band of squares are in one row.
 func sampleCells(p problem.Matmul, salt uint64) []cells {
 	seed := hash("cells"+p.String()) ^ salt
 	draw := func(band, i, n int) int { // one of the i-th of the sides that n has

@@ -15,7 +15,7 @@ import (
 
 // Keys of peak_flops_per_second and of peak_ops_per_second.
 var (
-	floats   = []string{"float32", Float32Highest, "bfloat16", "float8_e4m3fn", "float8_e5m2"}
+	floats   = []string{"float32", Float32Highest, "bfloat16", "float8_e4m3fn", "float8_e5m2", "float4_e2m1fn"}
 	integers = []string{"int8", "uint8", "int4"}
 )
 
@@ -31,9 +31,7 @@ func parse(name string, text []byte) (*table, error) {
 	}
 	// Devices name sources, and ambiguous names are of devices, whatever order they stand in.
 	parts := map[string]*yaml.Node{}
-	part := func(key string) yamldoc.Field {
-		return func(n *yaml.Node) error { parts[key] = n; return nil }
-	}
+	part := func(key string) yamldoc.Field { return func(n *yaml.Node) error { parts[key] = n; return nil } }
 	err = p.Mapping(root, "a table of devices", yamldoc.Fields{
 		"sources": part("sources"), "devices": part("devices"), "ambiguous": part("ambiguous"),
 	}, "sources", "devices")

@@ -18,6 +18,7 @@ import (
 	"matladder/backend/cpu/internal/plan"
 	"matladder/backend/cpu/internal/probe"
 	"matladder/internal/cgroup"
+	"matladder/model/anatomy"
 	"matladder/tile"
 )
 
@@ -53,9 +54,8 @@ type Options struct {
 	// are ranked by.
 	NoProbe bool
 
-	// Probing is called, if not nil, before Device measures: with the file that keeps the
-	// figures for later processes, or "" if there is no place for one, and why it cannot be
-	// written, if so.
+	// Probing is called, if not nil, before Device measures: with the file that keeps the figures
+	// for later processes, or "" if there is no place for one, and why it cannot be written, if so.
 	Probing func(file string, unwritable error)
 
 	brief    bool                            // measure once what is measured several times
@@ -217,6 +217,9 @@ func (b *Backend) compileFor(ctx context.Context, programs []*tile.Program, para
 	case params.Threads > 0:
 		m.Workers = params.Threads
 	}
+	if m.Choices.Alone {
+		m.Workers = 1
+	}
 	if !b.options.Nominal {
 		m.Figures = figures{b, m.Workers}
 	}
@@ -241,6 +244,9 @@ func (b *Backend) compileFor(ctx context.Context, programs []*tile.Program, para
 			return nil, fmt.Errorf("cpu: %s runs on %d devices, here are %d: %w", p.Name, n, devices, backend.ErrUnsupported)
 		}
 		pl, err := passes.Compile(p, m)
+		if err == nil {
+			err = obeys(pl, params.Extra[anatomy.Param])
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -80,19 +80,6 @@ func (t *Timeline) Count(k Kind) int {
 	return n
 }
 
-// Total adds up the args of a name.
-func (t *Timeline) Total(name string) int64 {
-	var sum int64
-	for _, s := range t.Spans {
-		for _, a := range s.Args {
-			if a.Name == name {
-				sum += a.Value
-			}
-		}
-	}
-	return sum
-}
-
 // Busy is the time that tracks spend in spans of a kind, without what other kinds inside of
 // them take.
 func (t *Timeline) Busy(k Kind) time.Duration {

@@ -132,7 +132,9 @@ func (b *GPUBackend) Predict(ctx context.Context, programs []*tile.Program, para
 	}
 	var seconds, least, most float64
 	for _, s := range steps {
-		low, high := model.GPUFit.Band(s.Time.Seconds, cmp.Or(s.Layout.Unit, model.GPUFMA))
+		unit := cmp.Or(s.Layout.Unit, model.GPUFMA)
+		low, _ := model.GPUFit.Band(s.Time.Seconds, unit)
+		_, high := model.GPUFit.Band(s.Time.Slowest, unit)
 		seconds, least, most = seconds+s.Time.Seconds, least+low, most+high
 	}
 	return predicted(b, seconds, least, most), nil
@@ -224,7 +226,7 @@ var units = []struct{ unit, opcodes string }{
 	{model.GPUTCGen05, "UTCHMMA UTCQMMA UTCIMMA UTCOMMA tcgen05"},
 	{model.GPUWGMMA, "HGMMA QGMMA IGMMA wgmma"},
 	{model.GPUMFMA, "v_mfma"},
-	{model.GPUMMA, "HMMA QMMA IMMA OMMA mma"},
+	{model.GPUMMA, "HMMA QMMA IMMA OMMA mma mma.mxf4 mma.mxf8f6f4"},
 }
 
 // unitOf tells by its instructions which unit a kernel multiplies with.

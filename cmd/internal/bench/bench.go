@@ -164,8 +164,7 @@ func (f *flags) countEvents(stderr io.Writer) func(error) {
 	}
 }
 
-// quotaRemark says that the machine lets this process have less than its cores; "" if
-// it does not.
+// quotaRemark says that the machine lets this process have less than its cores; "" if it does not.
 func quotaRemark() string {
 	cores, limited := cgroup.Cores()
 	if !limited || cores >= float64(runtime.NumCPU()) {
@@ -210,7 +209,7 @@ func (f *flags) conclude(stdout, stderr io.Writer, out string, o harness.Outcome
 	}
 	if len(o.Rows) > 0 {
 		all := stats.Summarize(o.Rows)
-		summaries := stats.Best(all)
+		summaries := stats.Shown("text", all)
 		var more []string
 		if f.columns != "" {
 			more, _ = stats.ParseTableColumns(f.columns) // checked
