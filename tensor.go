@@ -48,14 +48,11 @@ const (
 // Of is a slice as a tensor of a shape, the last dimension fastest: Of(xs, 2, 3) has rows
 // of three. The slice has just as many elements; of Int4x2, half as many. Of(xs) has one
 // element and no dimension.
-func Of[T Element](data []T, shape ...int) Tensor {
-	return whole(dtypeOf[T](), bytesOf(data), shape)
-}
+func Of[T Element](data []T, shape ...int) Tensor { return whole(dtypeOf[T](), bytesOf(data), shape) }
 
-// Strided is a slice as a tensor whose elements lie apart: by strides[i] elements along
-// dimension i. The slice begins with the first element and reaches to the last or beyond.
-// Rows that lie apart (strides ld, 1) are read and written where they are; elements that
-// do are copied by each call.
+// Strided is a slice as a tensor whose elements lie apart: by strides[i] elements along dimension
+// i. The slice begins with the first element and reaches to the last or beyond. Rows that lie apart
+// (strides ld, 1) are read and written where they are; elements that do are copied by each call.
 func Strided[T Element](data []T, shape, strides []int) Tensor {
 	t := view(dtypeOf[T](), bytesOf(data), shape)
 	if t.fault != noFault {

@@ -31,9 +31,7 @@ func (x Float16) Float32() float32 { return float16.Widen(uint16(x)) }
 type Float8E4M3FN uint8
 
 // ToFloat8E4M3FN rounds to nearest, ties to even; what is beyond 448 becomes NaN.
-func ToFloat8E4M3FN(x float32) Float8E4M3FN {
-	return Float8E4M3FN(tile.Float8E4M3FN.Code(float64(x)))
-}
+func ToFloat8E4M3FN(x float32) Float8E4M3FN { return Float8E4M3FN(tile.Float8E4M3FN.Code(float64(x))) }
 
 // Float32 is x, exactly.
 func (x Float8E4M3FN) Float32() float32 { return float32(tile.Float8E4M3FN.Value(byte(x))) }

@@ -167,8 +167,7 @@ type Gauged interface {
 	Gauge(ctx context.Context) (Gauge, bool)
 }
 
-// Gauge is how a device fares at one moment. What is 0, empty or said not to be known is
-// not known.
+// Gauge is how a device fares at one moment. What is 0, empty or said not to be known is not known.
 type Gauge struct {
 	Name             string
 	ClockHertz       float64 // of its multiprocessors
@@ -207,9 +206,8 @@ type BaselinePredictor interface {
 
 // Verifiable is implemented by backends that predict what this machine can compute as well.
 type Verifiable interface {
-	// OnHost returns what computes a problem here: the one that is asked for or, where that
-	// would take long, a smaller one. how says in a few words what runs. An error says why
-	// nothing does.
+	// OnHost returns what computes a problem here: the one that is asked for or, where that would
+	// take long, a smaller one. how says in a few words what runs. An error says why nothing does.
 	OnHost(ctx context.Context, spec ProblemSpec) (e Executable, p problem.Problem, how string, err error)
 }
 
@@ -232,6 +230,12 @@ type Sample struct {
 	Method   string        // how it was timed: direct, loop, chain, wall
 	Operands string        // the memory in which launches found their operands: hbm, vmem; "" if there is no choice, or it is not known
 	Counters Counters      // of one launch
+
+	// Of a function that somebody else wrote, as the process saw it that waited for the launches:
+	Outside    time.Duration // until they were done; 0 where nothing is outside
+	Processors time.Duration // of processors that its process took meanwhile; 0 if not known
+	Allowed    int           // processors on which its threads may run; 0 if not known
+	Raised     string        // how the priority of one of its threads is other than it was given; "" for as given
 }
 
 // Counters are what a launch did, counted by the backend; 0 where it cannot.

@@ -80,8 +80,7 @@ func ParseExtra(s string) (map[string]string, error) {
 // Tracer is implemented by executables that can tell what happened when in a launch.
 type Tracer interface {
 	// Trace runs one launch on the arrays that were loaded, and records it. Spans of kind
-	// timeline.Step are the programs of the grid; their arguments add up to the launch's
-	// Counters.
+	// timeline.Step are the programs of the grid; their arguments add up to the launch's Counters.
 	Trace(ctx context.Context) (*timeline.Timeline, error)
 }
 
@@ -122,8 +121,7 @@ type Callable interface {
 	Call(ctx context.Context, x *Arguments) error
 	// Pack packs an input of Layout.Packed, whose array is as the layout says.
 	Pack(ctx context.Context, name string, array []byte) (Packed, error)
-	// Close waits for calls that run and frees all memory. Later calls are refused with
-	// ErrClosed.
+	// Close waits for calls that run and frees all memory. Later calls are refused with ErrClosed.
 	Close() error
 }
 

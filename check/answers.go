@@ -91,10 +91,9 @@ func (a *answers) scaledRowOfB(dst []float64, k, from int) {
 	}
 }
 
-// answer sets dst to row i of the output, each element stretched before it is rounded. step
-// is every how many elements of k a sum is rounded to the dtype of the output. It reports
-// false where that is not known: of another's program, whose accumulator may be narrow. b is
-// memory for a row.
+// answer sets dst to row i of the output, each element stretched before it is rounded. step is
+// every how many elements of k a sum is rounded to the dtype of the output. It reports false where
+// that is not known: of another's program, whose accumulator may be narrow. b is memory for a row.
 func (a *answers) answer(dst, b []float64, i, step int, known bool, stretch float64) bool {
 	p, r := a.p, a.row(i)
 	classes := a.residues * a.variants

@@ -13,11 +13,10 @@ const sigmas = 6
 
 // bound limits the rounding error of a program's output.
 //
-// A sum of k products rounded in the accumulator is off by at most k·u·Σ|a·b|;
-// for roundings that are independent with mean zero, √k takes the place of k up
-// to a small factor (Higham and Mary, "A New Approach to Probabilistic Rounding
-// Error Analysis", 2019). The smaller of the two is used. A sum that is rounded
-// to the output's dtype several times adds u·|partial sum| each time, and the
+// A sum of k products rounded in the accumulator is off by at most k·u·Σ|a·b|; for roundings that
+// are independent with mean zero, √k takes the place of k up to a small factor (Higham and Mary, "A
+// New Approach to Probabilistic Rounding Error Analysis", 2019). The smaller of the two is used. A
+// sum that is rounded to the output's dtype several times adds u·|partial sum| each time, and the
 // same choice applies.
 type bound struct {
 	exact    bool    // integers: no error at all
@@ -127,10 +126,9 @@ func (b bound) combination(n int, norm, shift float64) float64 {
 	return sigmas*(relative*norm+(b.out+b.epilogue)*shift) + b.absolute*math.Sqrt(float64(n))
 }
 
-// ProductsOff tells the reference that a device multiplies floats less exactly than
-// their dtype: each product is off by up to roundoff times itself before it is
-// added. 0, the default, is for products that are as exact as the accumulator.
-// Bounds of later calls of Verify count it.
+// ProductsOff tells the reference that a device multiplies floats less exactly than their dtype:
+// each product is off by up to roundoff times itself before it is added. 0, the default, is for
+// products that are as exact as the accumulator. Bounds of later calls of Verify count it.
 func (r *Reference) ProductsOff(roundoff float64) {
 	r.products = roundoff
 	for _, part := range r.parts {

@@ -119,9 +119,8 @@ type Family struct {
 	Reference func(ctx context.Context, p problem.Problem, in map[string]tile.Tensor, seed uint64, dist string) (Verifier, error)
 }
 
-// A Verifier compares outputs with what they must be. It does not keep the inputs, which
-// are given again to Verify, and may be used for many programs, by one goroutine at a
-// time.
+// A Verifier compares outputs with what they must be. It does not keep the inputs, which are given
+// again to Verify, and may be used for many programs, by one goroutine at a time.
 type Verifier interface {
 	// Verify compares all outputs, by name, with what inputs lead to. programs, nil if they
 	// are not known, say how often a result is rounded on its way.

@@ -7,8 +7,7 @@ import (
 	"matladder/tile"
 )
 
-// plainA is the element at k, not an anchor, of the plain rows of a class, before they
-// are negated.
+// plainA is the element at k, not an anchor, of the plain rows of a class, before they are negated.
 func (x *pattern) plainA(k, class int) float64 {
 	h := mix(x.draw("a", k) + uint64(class))
 	if x.full {

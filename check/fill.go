@@ -23,6 +23,16 @@ const (
 // given is the distribution of inputs that Fill did not make.
 const given = ""
 
+// Changed is the distribution of inputs that are not as Fill made them and change again soon: a
+// Reference of it computes few rows and all random combinations, which the seed says.
+const Changed = "changed"
+
+// Independent reports whether an element of input array name may be any number of its
+// distribution, whatever the others are, and whatever is told of the problem.
+func Independent(name string) bool {
+	return slices.Contains([]string{"a", "b", "bias", "x", "w", "residual", "gate", "up", "q", "k", "v"}, name)
+}
+
 // Distributions lists what Fill knows.
 func Distributions() []string { return []string{Uniform, Normal, Integers} }
 
@@ -106,9 +116,7 @@ func setPart(ctx context.Context, t tile.Tensor, from, to int, f func(i int) flo
 
 // unit returns element i of a sequence in [0, 1), with 24 random bits, so that
 // float32 holds it exactly.
-func unit(start uint64, i int) float64 {
-	return float64(mix(start+uint64(i))>>40) * 0x1p-24
-}
+func unit(start uint64, i int) float64 { return float64(mix(start+uint64(i))>>40) * 0x1p-24 }
 
 // mix is the output function of SplitMix64 (Steele, Lea, Flood 2014): element i
 // of a sequence is computed from i alone.
@@ -126,10 +134,9 @@ func hash(s string) uint64 {
 	return h.Sum64()
 }
 
-// The distributions of exact probes: small integers, so few to a sum that no partial sum
-// is rounded, or one alone in a way that is known. Every right program gives the one
-// answer that a Reference knows of each element. They are for verifying, not for
-// measuring.
+// The distributions of exact probes: small integers, so few to a sum that no partial sum is
+// rounded, or one alone in a way that is known. Every right program gives the one answer that a
+// Reference knows of each element. They are for verifying, not for measuring.
 const (
 	Exact       = "exact"        // for devices that add float32 as IEEE 754 has it
 	ExactNarrow = "exact_narrow" // for others: float32 operands of 8 bits, no sum of float32 that is rounded

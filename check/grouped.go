@@ -147,6 +147,9 @@ func newGroupedReference(ctx context.Context, p problem.Grouped, in map[string]t
 		} else {
 			var ops operands
 			if ops, err = operandsOf(ctx, product, r.operands(g, in)); err == nil {
+				if dist == Changed {
+					ops.salt = seed + uint64(g)
+				}
 				r.groups[g], err = newReference(ctx, ops, maxProducts/p.Groups)
 			}
 		}

@@ -21,9 +21,7 @@ const (
 )
 
 // Faults lists what Inject can do.
-func Faults() []string {
-	return []string{FaultZeros, FaultSign, FaultTile, FaultGain, FaultNaN}
-}
+func Faults() []string { return []string{FaultZeros, FaultSign, FaultTile, FaultGain, FaultNaN} }
 
 // FaultsOf lists what Damage can do to the outputs of p.
 func FaultsOf(p problem.Problem) []string {

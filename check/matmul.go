@@ -32,6 +32,9 @@ func referenceOfMatmul(ctx context.Context, p problem.Matmul, in map[string]tile
 	if IsExact(dist) {
 		return newAnswers(ctx, p, seed, dist)
 	}
+	if dist == Changed {
+		return newReferenceOf(ctx, p, in, maxProducts/16, seed)
+	}
 	r, err := NewReference(ctx, p, in)
 	if err != nil || dist == given {
 		return r, err

@@ -20,6 +20,7 @@ type operands struct {
 	za, zb    tile.Tensor // without data where p has none
 	sa, sb    []float64   // with the scales of all multiplied in; nil where p has none
 	bias      []float64   // zeros if p has none
+	salt      uint64      // of what a reference draws
 	quantizer quantizer   // of all of a, if it is quantized as one inside the launch
 }
 
@@ -94,10 +95,9 @@ func (o operands) rowsOfA(rows []int) (values, doubts [][]float64) {
 	return values, doubts
 }
 
-// rowOfA sets dst to what a row of a stands for, quantized if the launch does so.
-// Then doubt is by how much each element may differ: one code, where it is so
-// near the middle between two that the rounding of the division decides. Of
-// another a doubt is left as it is.
+// rowOfA sets dst to what a row of a stands for, quantized if the launch does so. Then doubt is by
+// how much each element may differ: one code, where it is so near the middle between two that the
+// rounding of the division decides. Of another a doubt is left as it is.
 func (o operands) rowOfA(dst, doubt []float64, row int) {
 	o.a.Decode(dst, row*o.p.K, 1)
 	switch {
@@ -149,8 +149,7 @@ type quantizer struct {
 	bottom, up float64
 }
 
-// nearly is the relative difference that two ways to divide may have: a few
-// roundings of float32.
+// nearly is the relative difference that two ways to divide may have: a few roundings of float32.
 const nearly = 0x1p-21
 
 // newQuantizer finds the step of elements from lo to hi.

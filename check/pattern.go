@@ -11,21 +11,18 @@ import (
 
 // A pattern is the inputs of an exact probe of one element of a batch.
 //
-// Most rows of a are plain. The elements of k are dealt to residues, and a plain row is
-// zero but where k has its residue: any so many neighbouring rows have all of k between
-// them. Rows of one residue come in several variants, and negated, and one element of
-// each is its own, so that no two are alike; all elements of b are at random. What a sum of a plain row misses,
-// or has twice, changes it: its terms are odd and, but for one, odd in number, so that
-// it is not 0 either.
+// Most rows of a are plain. The elements of k are dealt to residues, and a plain row is zero but
+// where k has its residue: any so many neighbouring rows have all of k between them. Rows of one
+// residue come in several variants, and negated, and one element of each is its own, so that no two
+// are alike; all elements of b are at random. What a sum of a plain row misses, or has twice,
+// changes it: its terms are odd and, but for one, odd in number, so that it is not 0 either.
 //
-// Every eighth row is special: it has one term, or two whose sum is rounded once, or
-// three that cancel where a sum is kept in more bits than the output has, or the extreme
-// numbers of an integer dtype. So is every eighth column: numbers that need 12 bits, or
-// extreme ones.
+// Every eighth row is special: it has one term, or two whose sum is rounded once, or three that
+// cancel where a sum is kept in more bits than the output has, or the extreme numbers of an integer
+// dtype. So is every eighth column: numbers that need 12 bits, or extreme ones.
 //
-// Where an activation follows, one term lifts all sums to where it leaves a number as
-// it is. Where a is quantized inside the launch, it has elements that make the scale a
-// power of two.
+// Where an activation follows, one term lifts all sums to where it leaves a number as it is. Where
+// a is quantized inside the launch, it has elements that make the scale a power of two.
 type pattern struct {
 	p      problem.Matmul
 	scheme problem.Scheme

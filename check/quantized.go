@@ -150,8 +150,7 @@ func fillSums(ctx context.Context, t tile.Tensor, p problem.Matmul, seed uint64,
 	return nil
 }
 
-// original returns element i of an operand before it was quantized, or of an
-// array of floats.
+// original returns element i of an operand before it was quantized, or of an array of floats.
 func original(name string, p problem.Matmul, seed uint64, dist string) func(i int) float32 {
 	start := startOf(name, seed)
 	if dist != Normal {
@@ -178,18 +177,16 @@ func spread(start uint64, n int) []float32 {
 	return factors
 }
 
-// bell is nearly normal, of mean 0 and variance 1: the sum of four numbers of 16
-// random bits each.
+// bell is nearly normal, of mean 0 and variance 1: the sum of four numbers of 16 random bits each.
 func bell(bits uint64) float32 {
 	sum := bits&0xFFFF + bits>>16&0xFFFF + bits>>32&0xFFFF + bits>>48
 	const mean, deviation = 4 * 32767.5, 65536 / 1.7320508075688772 // 65536·√(4/12)
 	return float32((float64(sum) - mean) / deviation)
 }
 
-// Unquantized makes r measure what quantization costs: it computes the sampled
-// rows on the operands that Fill quantized, from the same seed and distribution.
-// It does nothing for a problem without quantization, and none for inputs of
-// small integers, which no quantizer made.
+// Unquantized makes r measure what quantization costs: it computes the sampled rows on the operands
+// that Fill quantized, from the same seed and distribution. It does nothing for a problem without
+// quantization, and none for inputs of small integers, which no quantizer made.
 func (r *Reference) Unquantized(ctx context.Context, in map[string]tile.Tensor, seed uint64, dist string) error {
 	scheme, err := r.p.Scheme()
 	if err != nil || scheme.B == problem.NoGrain || dist == Integers {

@@ -58,24 +58,31 @@ type probe struct {
 // NewReference computes the reference of p on named inputs: a, b, and what a
 // quantization or bias needs.
 func NewReference(ctx context.Context, p problem.Matmul, in map[string]tile.Tensor) (*Reference, error) {
+	return newReferenceOf(ctx, p, in, maxProducts, 0)
+}
+
+// newReferenceOf is NewReference of rows of up to products multiplications. salt says which are
+// drawn, and which combinations.
+func newReferenceOf(ctx context.Context, p problem.Matmul, in map[string]tile.Tensor, products int, salt uint64) (*Reference, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
 	if p.Batch > 1 {
-		return newBatchReference(ctx, p, in)
+		return newBatchReference(ctx, p, in, products, salt)
 	}
 	ops, err := operandsOf(ctx, p, in)
 	if err != nil {
 		return nil, err
 	}
-	return newReference(ctx, ops, maxProducts)
+	ops.salt = salt
+	return newReference(ctx, ops, products)
 }
 
 // newReference computes rows of up to products multiplications.
 func newReference(ctx context.Context, ops operands, products int) (*Reference, error) {
-	r := &Reference{p: ops.p, rows: sampleRows(ops.p, products), exact: map[int]*rowValues{}, apart: map[int]*rowValues{}}
+	r := &Reference{p: ops.p, rows: sampleRows(ops.p, products, ops.salt), exact: map[int]*rowValues{}, apart: map[int]*rowValues{}}
 	if ops.p.Activation != problem.NoActivation && len(r.rows) < ops.p.M {
-		r.cells = sampleCells(ops.p)
+		r.cells = sampleCells(ops.p, ops.salt)
 	}
 	if err := r.makeProbes(ctx, ops); err != nil {
 		return nil, err
@@ -85,12 +92,12 @@ func newReference(ctx context.Context, ops operands, products int) (*Reference, 
 
 // sampleRows spreads the affordable number of rows over the output: one at
 // random in each of as many bands.
-func sampleRows(p problem.Matmul, products int) []int {
+func sampleRows(p problem.Matmul, products int, salt uint64) []int {
 	count := min(p.M, max(minRows, products/max(1, p.K*p.N)))
 	rows := make([]int, count)
 	for i := range rows {
 		lo, hi := i*p.M/count, (i+1)*p.M/count
-		rows[i] = lo + int(mix(uint64(i)^hash(p.String()))%uint64(hi-lo))
+		rows[i] = lo + int(mix(uint64(i)^hash(p.String())^salt)%uint64(hi-lo))
 	}
 	return rows
 }
@@ -170,7 +177,7 @@ func (r *Reference) makeProbes(ctx context.Context, ops operands) error {
 	for v := range r.probes {
 		x := make([]float64, p.N)
 		for j := range x {
-			h := mix(mix(uint64(v)+hash("probe")) + uint64(j))
+			h := mix(mix(uint64(v)+hash("probe")^ops.salt) + uint64(j))
 			if x[j] = float64(h>>63)*2 - 1; wide {
 				x[j] = float64(int16(h >> 48))
 			}
@@ -264,10 +271,9 @@ type cells struct {
 	at   int   // of the first in values
 }
 
-// sampleCells draws one element of each square: those of a band of squares are in one
-// row.
-func sampleCells(p problem.Matmul) []cells {
-	seed := hash("cells" + p.String())
+// sampleCells draws one element of each square: those of a band of squares are in one row.
+func sampleCells(p problem.Matmul, salt uint64) []cells {
+	seed := hash("cells"+p.String()) ^ salt
 	draw := func(band, i, n int) int { // one of the i-th of the sides that n has
 		lo := i * cellSide
 		return lo + int(mix(mix(seed+uint64(band))+uint64(i))%uint64(min(cellSide, n-lo)))

@@ -239,7 +239,7 @@ func activate(a problem.Activation, x float64) float64 {
 
 // newBatchReference makes a reference for each element of a batch. Together they
 // compute about as many rows as one of a single product would.
-func newBatchReference(ctx context.Context, p problem.Matmul, in map[string]tile.Tensor) (*Reference, error) {
+func newBatchReference(ctx context.Context, p problem.Matmul, in map[string]tile.Tensor, products int, salt uint64) (*Reference, error) {
 	r, single := &Reference{p: p}, p
 	single.Batch = 1
 	for e := range p.Batch {
@@ -251,7 +251,8 @@ func newBatchReference(ctx context.Context, p problem.Matmul, in map[string]tile
 		if err != nil {
 			return nil, err
 		}
-		part, err := newReference(ctx, ops, maxProducts/p.Batch)
+		ops.salt = salt
+		part, err := newReference(ctx, ops, products/p.Batch)
 		if err != nil {
 			return nil, err
 		}

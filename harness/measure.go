@@ -1,10 +1,12 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"matladder/backend"
 	"matladder/harness/measure"
@@ -27,6 +29,7 @@ type candidate struct {
 	counts  measure.Counts // of a repetition that is not shortened
 	past                   // in all executions
 	retired bool           // has a row that ends it
+	fresh   time.Duration  // fastest launch on inputs that a guest had not seen; 0 before there was one
 }
 
 // turn measures the repetitions of one round and returns their rows. A failure
@@ -86,7 +89,7 @@ func (g *group) repetitions(ctx context.Context, l *candidate, round int) ([]res
 		return nil, err
 	}
 	g.verify(ctx, l, rows)
-	return rows, nil
+	return rows, g.remembers(ctx, l, rows)
 }
 
 // repetition times launches and returns the row, not yet verified. Others had the machine since
@@ -99,7 +102,7 @@ func (r *run) repetition(ctx context.Context, l *candidate, launches int) (resul
 	}
 	r.collect()
 	if l.counts.Settling > 0 {
-		if _, err := l.exe.Launch(ctx, l.counts.Settling); err != nil {
+		if _, err := l.exe.Launch(ctx, l.counts.Settling+l.upTo(l.counts.Settling)); err != nil {
 			return row, err
 		}
 	}
@@ -107,14 +110,14 @@ func (r *run) repetition(ctx context.Context, l *candidate, launches int) (resul
 	if err != nil {
 		return row, err
 	}
-	m, err := l.exe.Measure(ctx, r.watch, launches, cool)
+	m, doubt, err := r.measured(ctx, l, launches, cool)
 	if err != nil {
 		return row, err
 	}
-	row.Conditions, row.Launches, row.Status = m.Conditions, launches, results.OK
+	row.Conditions, row.Launches, row.Status = m.Conditions, m.Launches, results.OK
 	row.Method, row.Operands, row.Seconds = results.Method(m.Method), m.Operands, m.Elapsed.Seconds()
-	if reason := r.judge(ctx, &row, l.Point, row.Seconds/float64(launches)); reason != "" {
-		row.Status, row.Reason = results.Impossible, reason
+	if reason := r.judge(ctx, &row, l.Point, row.Seconds/float64(row.Launches)); cmp.Or(doubt, reason) != "" {
+		row.Status, row.Reason = results.Impossible, cmp.Or(doubt, reason)
 	}
 	return row, nil
 }

@@ -111,6 +111,9 @@ func (r *run) single(ctx context.Context, l *candidate) error {
 	if l.counts.Each >= measure.LongestSettling || r.rng.IntN(2) == 0 {
 		return nil
 	}
+	if l.exe.Guest() != nil {
+		return r.alone(ctx, l, l.stop())
+	}
 	if ahead := r.rng.IntN(4); ahead > 0 {
 		if _, err := l.exe.Launch(ctx, ahead); err != nil {
 			return err
@@ -125,6 +128,9 @@ func (r *run) single(ctx context.Context, l *candidate) error {
 
 // varied adds a launch to many, or none: which of them is the last is not to be known.
 func (r *run) varied(l *candidate, launches int) int {
+	if l.exe.Guest() != nil {
+		return launches + l.upTo(launches)
+	}
 	if l.counts.Longer > 0 || launches < 4 {
 		return launches
 	}

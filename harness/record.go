@@ -196,7 +196,7 @@ func classify(err error) results.Status {
 		return results.Unsupported
 	case errors.Is(err, context.DeadlineExceeded):
 		return results.Timeout
-	case errors.As(err, &wrong):
+	case errors.As(err, &wrong), errors.Is(err, backend.ErrOutside):
 		return results.Wrong
 	case errors.As(err, &crashed), errors.As(err, &gone):
 		return results.Crashed

@@ -64,9 +64,7 @@ func spreads(p problem.Problem, c Config, d machine.Device) ([]spread, error) {
 		return nil, &ConfigError{Msg: "--mesh: " + err.Error()}
 	}
 	var list []spread
-	add := func(s spread) {
-		list = each.With(list, s)
-	}
+	add := func(s spread) { list = each.With(list, s) }
 	if len(c.Scaling) == 0 {
 		add(spread{p, m.String()})
 	}

@@ -1,6 +1,5 @@
-// Package kernels has the interface that all rungs share and the one table of them. A
-// kernel turns a problem and a block shape into tile programs; it cannot see the clock,
-// the device or the plot.
+// Package kernels has the interface that all rungs share and the one table of them. A kernel turns
+// a problem and a block shape into tile programs; it cannot see the clock, the device or the plot.
 //
 // To add a kernel: its folder, and its line in All. Those of one problem family are a
 // ladder, numbered from 1.
@@ -54,11 +53,9 @@ type Kernel interface {
 	Supports(p problem.Problem) error
 	// Variants lists the ways the kernel computes p; the plain one, "", first.
 	Variants(p problem.Problem) []string
-	// Candidates proposes block shapes for a machine, clipped to the arrays,
-	// equal ones merged.
+	// Candidates proposes block shapes for a machine, clipped to the arrays, equal ones merged.
 	Candidates(p problem.Problem, m problem.Machine) []tile.Blocks
-	// Build writes the kernel for p as programs that run in order inside one
-	// launch; usually one.
+	// Build writes the kernel for p as programs that run in order inside one launch; usually one.
 	Build(p problem.Problem, variant string, b tile.Blocks) ([]*tile.Program, error)
 }
 

@@ -31,9 +31,7 @@ func parse(name string, text []byte) (*table, error) {
 	}
 	// Devices name sources, and ambiguous names are of devices, whatever order they stand in.
 	parts := map[string]*yaml.Node{}
-	part := func(key string) yamldoc.Field {
-		return func(n *yaml.Node) error { parts[key] = n; return nil }
-	}
+	part := func(key string) yamldoc.Field { return func(n *yaml.Node) error { parts[key] = n; return nil } }
 	err = p.Mapping(root, "a table of devices", yamldoc.Fields{
 		"sources": part("sources"), "devices": part("devices"), "ambiguous": part("ambiguous"),
 	}, "sources", "devices")

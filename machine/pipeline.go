@@ -23,8 +23,7 @@ type Pipeline struct {
 // units. Schedules of blocks of 128³ have 130 to 180 bundles beside their products.
 const drainCycles = 150
 
-// Pipeline are d's cores as the step model takes them. The error names the figure that is
-// missing.
+// Pipeline are d's cores as the step model takes them. The error names the figure that is missing.
 func (d Device) Pipeline() (*Pipeline, error) {
 	for _, f := range []struct {
 		name string

@@ -14,7 +14,7 @@ type blind struct {
 	Chip, Source                          string
 	M, K, N                               int
 	Predicted, Low, High, Measured, Error float64
-	Flags                                 string // the error under the source's own flags; "" where libtpu took too long
+	Flags                                 string // the error under the source's own flags
 }
 
 type blinds struct {
@@ -35,7 +35,7 @@ func blindPage(t *testing.T) (page blinds) {
 				t.Fatal(err)
 			}
 		}
-		x := blind{r[0], r[8], int(n[1]), int(n[2]), int(n[3]), n[4], n[5], n[6], n[7], 100 * (n[7]/n[4] - 1), ""}
+		x := blind{r[0], r[8], int(n[1]), int(n[2]), int(n[3]), n[4], n[5], n[6], n[7], 100 * (n[7]/n[4] - 1), "not compiled"}
 		if r[9] != "" {
 			us, err := strconv.ParseFloat(r[9], 64)
 			if err != nil {

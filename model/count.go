@@ -22,9 +22,8 @@ type Counts struct {
 // with maps that are more than one axis a dimension.
 var ErrUncountable = errors.New("only a run tells which blocks move and what is done with them")
 
-// Count counts programs that run in order in one launch. Blocks move as the
-// pipeline of a TPU moves them: in the order of the grid, and only where the
-// block index differs from the step before.
+// Count counts programs that run in order in one launch. Blocks move as the pipeline of a TPU moves
+// them: in the order of the grid, and only where the block index differs from the step before.
 func Count(programs []*tile.Program) (Counts, error) {
 	var c Counts
 	b, err := tile.Bind(programs)

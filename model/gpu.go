@@ -245,7 +245,8 @@ const (
 	gpuOverlap      = 4    // how well memory and multiprocessors work at the same time
 	// of a multiprocessor: 32 banks of 4 bytes at nine tenths of the highest clock, for what is spilled too
 	sharedBytesPerClock = 128 * 0.9
-	spillPasses         = 8 // through shared memory, of what is spilled once
+	ownDevice           = "nvidia_h200" // whose rows OwnRate was fitted to
+	spillPasses         = 8             // through shared memory, of what is spilled once
 )
 
 // GPUFit is the model as it was fitted.
@@ -270,6 +271,7 @@ func (m GPUModel) Band(seconds float64, unit string) (least, most float64) {
 // GPUTime is what the model says of one launch.
 type GPUTime struct {
 	Seconds float64
+	Slowest float64 // Seconds, or more: of this project's kernel where it may be no faster than others
 	Waves   float64 // of blocks over the multiprocessors
 	Step    float64 // of the blocks that share a multiprocessor, each
 	Cores   float64 // until the last block ends, if main memory were no limit
@@ -283,6 +285,7 @@ type GPUTime struct {
 func (m GPUModel) Copy(bytes int64, d machine.Device) GPUTime {
 	t := GPUTime{Memory: 2 * float64(bytes) / attained(d), Bytes: 2 * bytes, Limit: Memory}
 	t.Seconds = m.Units[GPUFMA].BlockSeconds + t.Memory
+	t.Slowest = t.Seconds
 	return t
 }
 
@@ -300,7 +303,13 @@ func (m GPUModel) On(w GPUWork, d machine.Device, l GPULayout, dtype, precision 
 	if err != nil {
 		return GPUTime{}, err
 	}
-	return m.on(w, d, l, peak, moved), nil
+	t := m.on(w, d, l, peak, moved)
+	t.Slowest = t.Seconds
+	if l.Own && d.Key != ownDevice {
+		l.Own = false
+		t.Slowest = max(t.Seconds, m.on(w, d, l, peak, moved).Seconds)
+	}
+	return t, nil
 }
 
 // gpuMoved are the bytes that main memory moves, and the last-level cache to and from several L2 caches.

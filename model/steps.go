@@ -110,8 +110,7 @@ func blockBytes(r *tile.Ref, env tile.Env) int64 {
 	return w.Bytes()
 }
 
-// shareOf is the part of a grid in which a condition holds. Only the axes that it
-// names are walked.
+// shareOf is the part of a grid in which a condition holds. Only the axes that it names are walked.
 func shareOf(grid []*tile.Axis, c tile.Cond) (float64, error) {
 	compared := tile.Compared(c)
 	axes := slices.DeleteFunc(slices.Clone(grid), func(a *tile.Axis) bool { return !tile.DependsOn(compared, a) })

@@ -12,8 +12,7 @@ import (
 // rungColor is the colour of kernel vN at N-1, in every kind of picture.
 var rungColor = []color.NRGBA{figure.ReddishPurple, figure.Orange, figure.SkyBlue, figure.Blue, figure.Vermillion}
 
-// peerColor are the colours of peers, from Paul Tol's muted scheme (2021): none is
-// that of a rung.
+// peerColor are the colours of peers, from Paul Tol's muted scheme (2021): none is that of a rung.
 var peerColor = map[string]color.NRGBA{
 	"openblas": {0x44, 0xaa, 0x99, 0xff},
 	"onednn":   {0x33, 0x22, 0x88, 0xff},

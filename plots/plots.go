@@ -8,8 +8,7 @@
 //  3. It returns figure.Picture, the page as data, which package figure lays out, draws
 //     and saves: how a page looks is decided there, what it shows here.
 //
-// A kernel has one colour in every kind of picture. Predictions are never joined with
-// measurements.
+// A kernel has one colour in every kind of picture. Predictions are never joined with measurements.
 //
 // The package refuses to compute: times, rates, intervals and the choice of
 // the best blocks come from package stats. It does not read files, and it

@@ -13,9 +13,8 @@ import (
 	"matladder/stats"
 )
 
-// workPictures shows the rate of what is asked beside that of all that programs compute
-// for it, for kernels that are told in FLOPs: a row of panels for each way of asking, which
-// share their axes.
+// workPictures shows the rate of what is asked beside that of all that programs compute for it, for
+// kernels that are told in FLOPs: a row of panels for each way of asking, which share their axes.
 func workPictures(q Request, d data) ([]figure.Picture, error) {
 	told := slices.DeleteFunc(stats.Best(d.asked), func(s stats.Summary) bool {
 		return s.FLOPsComputed <= 0 || s.Work() <= 0 || s.Figure == results.PerBytes

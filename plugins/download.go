@@ -129,10 +129,9 @@ func (e *tooLongError) Error() string {
 	return fmt.Sprintf("%s: the server sends more than its %d bytes; nothing was installed", e.name, e.most)
 }
 
-// copyBody appends body to file, which has the first have of total bytes (-1 if that is not
-// known), and syncs it. More than most bytes are a *tooLongError. cancel ends ctx, and with
-// it the request, when too little comes (stallBytes). What breaks off is transient: the next
-// attempt resumes.
+// copyBody appends body to file, which has the first have of total bytes (-1 if that is not known),
+// and syncs it. More than most bytes are a *tooLongError. cancel ends ctx, and with it the request,
+// when too little comes (stallBytes). What breaks off is transient: the next attempt resumes.
 func (in *installer) copyBody(ctx context.Context, body io.Reader, file file, name string, have, total, most int64, progress func(done, total int64), cancel context.CancelCauseFunc) error {
 	stalled := fmt.Errorf("next to nothing came for %v", in.stall)
 	timer := time.AfterFunc(in.stall, func() { cancel(stalled) })

@@ -165,9 +165,8 @@ func (in *installer) run(ctx context.Context) (Installed, error) {
 	return i, err
 }
 
-// place has the plugin's files put into a folder of their own, its library checked and the
-// manifest written there, and then has it take the place of root. source names where the library
-// is from.
+// place has the plugin's files put into a folder of their own, its library checked and the manifest
+// written there, and then has it take the place of root. source names where the library is from.
 func (in *installer) place(ctx context.Context, root, source string, fill func(i *Installed) error) (Installed, error) {
 	staging, err := os.MkdirTemp(in.Folder, ".staging-")
 	if err != nil {

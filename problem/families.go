@@ -1,7 +1,6 @@
 package problem
 
-// families are those of this program, in the order in which people see them: Register adds
-// to them.
+// families are those of this program, in the order in which people see them: Register adds to them.
 var families []*Family
 
 func init() {

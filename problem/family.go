@@ -12,9 +12,8 @@ import (
 	"matladder/tile"
 )
 
-// Family is a kind of problem: what its sizes are called, what else may be asked, and how
-// a problem is made of both. Commands, sweeps, tables and rows know families by this
-// alone.
+// Family is a kind of problem: what its sizes are called, what else may be asked, and how a problem
+// is made of both. Commands, sweeps, tables and rows know families by this alone.
 type Family struct {
 	Name   string // the word of sweeps, flags and rows
 	Title  string // what is computed, for people: matrix products
@@ -46,8 +45,7 @@ type Size struct {
 	Default int // where a problem does not say; 0 if it must
 }
 
-// BatchSize is the name of a size that counts equal problems at once: sweeps have a key
-// for it.
+// BatchSize is the name of a size that counts equal problems at once: sweeps have a key for it.
 const BatchSize = "batch"
 
 // Register adds a family to those of this program. It panics on a mistake, which is one
@@ -186,8 +184,7 @@ func (f *Family) named(parts []string) (Sizes, error) {
 	return s, nil
 }
 
-// Shape spells sizes as rows of results have them; those that are their default are left
-// out.
+// Shape spells sizes as rows of results have them; those that are their default are left out.
 func (f *Family) Shape(s Sizes) string { return strings.Join(f.spelled(s, 0, ""), ",") }
 
 // spelled are sizes from a place on as name=number, but for those that are their default and one

@@ -126,8 +126,7 @@ const (
 
 var activations = []Activation{Relu, Gelu, Silu}
 
-// Epilogue is a bias and an activation in one word: bias, gelu, bias+gelu; ""
-// for neither.
+// Epilogue is a bias and an activation in one word: bias, gelu, bias+gelu; "" for neither.
 type Epilogue string
 
 const biasWord = "bias"

@@ -50,9 +50,7 @@ func (Grouped) Family() *Family { return GroupedFamily }
 func (p Grouped) Sizes() Sizes { return Sizes{p.Rows, p.K, p.N, p.Groups} }
 
 // Asked is all but the sizes.
-func (p Grouped) Asked() Asked {
-	return Asked{A: p.Dtype, B: p.Dtype, Acc: tile.Float32, Out: p.Dtype}
-}
+func (p Grouped) Asked() Asked { return Asked{A: p.Dtype, B: p.Dtype, Acc: tile.Float32, Out: p.Dtype} }
 
 // Operands are the offsets, x, w and o.
 func (p Grouped) Operands() []Operand {
@@ -65,9 +63,7 @@ func (p Grouped) Operands() []Operand {
 }
 
 // Sides are those of a block of each product.
-func (p Grouped) Sides() []Side {
-	return productSides(p.Rows, p.K, p.N, p.Dtype, p.Dtype)
-}
+func (p Grouped) Sides() []Side { return productSides(p.Rows, p.K, p.N, p.Dtype, p.Dtype) }
 
 // FLOPs counts multiplications and additions of each row with one matrix.
 func (p Grouped) FLOPs() int64 { return 2 * int64(p.Rows) * int64(p.K) * int64(p.N) }

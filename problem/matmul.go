@@ -19,9 +19,8 @@ type Matmul struct {
 	Precision      tile.Precision
 }
 
-// New returns the plain problem of one operand dtype: floats accumulate in
-// float32 and come out as they went in; integers accumulate and come out in
-// int32.
+// New returns the plain problem of one operand dtype: floats accumulate in float32 and come out as
+// they went in; integers accumulate and come out in int32.
 func New(m, k, n int, d tile.Dtype) Matmul {
 	acc := tile.DotResult(d, d)
 	out := d
@@ -32,9 +31,7 @@ func New(m, k, n int, d tile.Dtype) Matmul {
 }
 
 // FLOPs is 2·batch·m·k·n, a count; for integers of operations.
-func (p Matmul) FLOPs() int64 {
-	return 2 * int64(p.Batch) * int64(p.M) * int64(p.K) * int64(p.N)
-}
+func (p Matmul) FLOPs() int64 { return 2 * int64(p.Batch) * int64(p.M) * int64(p.K) * int64(p.N) }
 
 // Bytes are those of a, b and o with their scales, zero points and the bias, each once: the least
 // that can move.
@@ -143,9 +140,7 @@ func (p Matmul) Operands() []Operand {
 }
 
 // Sides are bm, bk and bn.
-func (p Matmul) Sides() []Side {
-	return productSides(p.M, p.K, p.N, p.A, p.B)
-}
+func (p Matmul) Sides() []Side { return productSides(p.M, p.K, p.N, p.A, p.B) }
 
 // parseMatmul reads what MatmulFamily documents.
 func parseMatmul(s string) (Asked, error) {

@@ -117,9 +117,7 @@ func (p MLP) Operands() []Operand {
 }
 
 // Sides are those of a block of each product.
-func (p MLP) Sides() []Side {
-	return productSides(p.Rows, p.K, p.N, p.X, p.W)
-}
+func (p MLP) Sides() []Side { return productSides(p.Rows, p.K, p.N, p.X, p.W) }
 
 // FLOPs counts multiplications and additions of both products.
 func (p MLP) FLOPs() int64 { return 4 * int64(p.Rows) * int64(p.K) * int64(p.N) }

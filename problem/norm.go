@@ -8,8 +8,7 @@ import (
 	"matladder/tile"
 )
 
-// Norm asks for the rows of x (rows×cols), each brought to one size and multiplied by
-// weights:
+// Norm asks for the rows of x (rows×cols), each brought to one size and multiplied by weights:
 //
 //	layer norm  o = (x − mean) / √(variance + ε) · w + b
 //	RMS norm    o = x / √(mean of squares + ε) · w
@@ -126,9 +125,8 @@ func (p Norm) Operands() []Operand {
 // Sides are the rows of a block; its columns are all.
 func (p Norm) Sides() []Side { return []Side{{"rows", p.Rows, p.X, 0}} }
 
-// FLOPs is, for each element, 4 of an RMS norm (a square, its sum, two products) and 7 of a
-// layer norm (a sum, a difference, and the weight's sum besides), and one more for the
-// residual.
+// FLOPs is, for each element, 4 of an RMS norm (a square, its sum, two products) and 7 of a layer
+// norm (a sum, a difference, and the weight's sum besides), and one more for the residual.
 func (p Norm) FLOPs() int64 {
 	n := int64(7)
 	if p.RMS {
@@ -144,9 +142,7 @@ func (p Norm) FLOPs() int64 {
 func (p Norm) Bytes() int64 { return BytesOf(p) }
 
 // String is the sizes and the dtypes.
-func (p Norm) String() string {
-	return fmt.Sprintf("%s %s→%s", short(p.Rows, p.Cols), p.X, p.Out)
-}
+func (p Norm) String() string { return fmt.Sprintf("%s %s→%s", short(p.Rows, p.Cols), p.X, p.Out) }
 
 // Validate returns an error if the problem makes no sense on any machine.
 func (p Norm) Validate() error {

@@ -82,9 +82,7 @@ func BytesOf(p Problem) int64 {
 func Words(p Problem) []string { return p.Asked().words() }
 
 // Title is p.String() with Words.
-func Title(p Problem) string {
-	return strings.Join(append([]string{p.String()}, Words(p)...), " ")
-}
+func Title(p Problem) string { return strings.Join(append([]string{p.String()}, Words(p)...), " ") }
 
 // Asked is everything of a problem but its sizes. Families use what they need of it; it
 // is what rows of results hold beside sizes.
@@ -171,6 +169,4 @@ func short(sizes ...int) string {
 	return joined(sizes)
 }
 
-func joined(sizes []int) string {
-	return strings.Join(known.Names(sizes, strconv.Itoa), "x")
-}
+func joined(sizes []int) string { return strings.Join(known.Names(sizes, strconv.Itoa), "x") }

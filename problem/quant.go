@@ -18,12 +18,11 @@ import (
 //	zero_a, zero_b                           zero points beside the scales of a, of b
 //	e8m0, e8m0_up, e4m3                      how the scales of groups of k are stored
 //
-// The first word is about b and always there. Without one about a, a narrow a
-// has one scale and a wide one none. So per_channel+dynamic_token multiplies
-// int8 weights by activations that come as bfloat16 and are quantized row by
-// row, per_block128+dynamic_token_block by such that are quantized in pieces of 128
-// elements of a row, and per_block128 with a in bfloat16 and b in int4 is quantization
-// of the weights alone.
+// The first word is about b and always there. Without one about a, a narrow a has one scale and a
+// wide one none. So per_channel+dynamic_token multiplies int8 weights by activations that come as
+// bfloat16 and are quantized row by row, per_block128+dynamic_token_block by such that are
+// quantized in pieces of 128 elements of a row, and per_block128 with a in bfloat16 and b in int4
+// is quantization of the weights alone.
 //
 // Scales are float32. With e8m0 those of groups are powers of two, as float8_e8m0fnu: the
 // MX formats of OCP, groups of 32; e8m0_up rounds them up where OCP rounds down. With e4m3 they are float8_e4m3fn, and each operand has one
@@ -78,8 +77,7 @@ func (s Scheme) TwoLevels() bool { return s.Scales == tile.Float8E4M3FN }
 // maxBlock bounds the elements of k that share a scale.
 const maxBlock = 1 << 20
 
-// ParseQuant reads a Quant and returns it with its words in the one order that
-// rows have.
+// ParseQuant reads a Quant and returns it with its words in the one order that rows have.
 func ParseQuant(s string) (Quant, error) {
 	scheme, err := Quant(s).Scheme()
 	return scheme.Quant(), err

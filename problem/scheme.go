@@ -65,8 +65,7 @@ func (p Matmul) Scheme() (Scheme, error) {
 	return s, nil
 }
 
-// reach is the largest magnitude of a code of d, or of its difference from a zero
-// point.
+// reach is the largest magnitude of a code of d, or of its difference from a zero point.
 func reach(d tile.Dtype, zero bool) int {
 	lo, hi := d.Range()
 	if zero {

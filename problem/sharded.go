@@ -109,9 +109,7 @@ func (p Sharded) Operands() []Operand {
 }
 
 // Sides are those of a block of what one device multiplies at once.
-func (p Sharded) Sides() []Side {
-	return productSides(p.M, p.K, p.N, p.Dtype, p.Dtype)
-}
+func (p Sharded) Sides() []Side { return productSides(p.M, p.K, p.N, p.Dtype, p.Dtype) }
 
 // FLOPs are those of all devices.
 func (p Sharded) FLOPs() int64 { return p.Whole().FLOPs() }

@@ -52,19 +52,14 @@ func (p Softmax) Operands() []Operand {
 // Sides are the rows of a block; its columns are all.
 func (p Softmax) Sides() []Side { return []Side{{"rows", p.Rows, p.X, 0}} }
 
-// FLOPs is 5 for each element: the largest, a difference, an exponential, a sum and a
-// quotient.
+// FLOPs is 5 for each element: the largest, a difference, an exponential, a sum and a quotient.
 func (p Softmax) FLOPs() int64 { return 5 * int64(p.Rows) * int64(p.Cols) }
 
 // Bytes are those of x and o, each once.
 func (p Softmax) Bytes() int64 { return BytesOf(p) }
 
 // String is the sizes and the dtypes.
-func (p Softmax) String() string {
-	return fmt.Sprintf("%s %s→%s", short(p.Rows, p.Cols), p.X, p.Out)
-}
+func (p Softmax) String() string { return fmt.Sprintf("%s %s→%s", short(p.Rows, p.Cols), p.X, p.Out) }
 
 // Validate returns an error if the problem makes no sense on any machine.
-func (p Softmax) Validate() error {
-	return validRows(p.Rows, p.Cols, p.X, p.Out)
-}
+func (p Softmax) Validate() error { return validRows(p.Rows, p.Cols, p.X, p.Out) }

@@ -13,15 +13,13 @@ import (
 	"matladder/problem"
 )
 
-// firstFamily is that of rows whose family is not told: files older than the column have
-// no other.
+// firstFamily is that of rows whose family is not told: files older than the column have no other.
 const firstFamily = "matmul"
 
 // FamilyName is the problem family of the row.
 func (r *Record) FamilyName() string { return cmp.Or(r.Family, firstFamily) }
 
-// FamilyWord is FamilyName for titles and names of files; "" for the one that goes
-// without saying.
+// FamilyWord is FamilyName for titles and names of files; "" for the one that goes without saying.
 func (r *Record) FamilyWord() string {
 	if r.FamilyName() == firstFamily {
 		return ""

@@ -206,9 +206,7 @@ type LostError struct {
 	What string // has become of it
 }
 
-func (e *LostError) Error() string {
-	return fmt.Sprintf("%s %s while it was written", e.Path, e.What)
-}
+func (e *LostError) Error() string { return fmt.Sprintf("%s %s while it was written", e.Path, e.What) }
 
 // Intact returns a *LostError unless the journal's path still leads to its file, and
 // that ends where the last round did.

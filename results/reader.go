@@ -1,14 +1,15 @@
 package results
 
 import (
-	"matladder/internal/words"
-
+	"bufio"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+
+	"matladder/internal/words"
 )
 
 // A Reader reads a results file row by row. Columns are mapped by name, in
@@ -38,7 +39,7 @@ func (e *TornError) Error() string {
 // NewReader reads the header from r; name stands in errors. It refuses, with a
 // *SyntaxError, a file that lacks a required column.
 func NewReader(r io.Reader, name string) (*Reader, error) {
-	rd := &Reader{split: newSplitter(r), name: name, intern: map[string]string{}}
+	rd := &Reader{split: &splitter{br: bufio.NewReaderSize(r, 64<<10), line: 1}, name: name, intern: map[string]string{}}
 	rd.parse = rd.newParser()
 	row, open, err := rd.split.next()
 	switch {

@@ -138,8 +138,7 @@ type Conditions struct {
 // Baseline is the kernel name of the vendor's own matmul.
 const Baseline = "xla"
 
-// Cold is in column cache where all that a launch reads and writes had left the caches
-// ahead of it.
+// Cold is in column cache where all that a launch reads and writes had left the caches ahead of it.
 const Cold = "cold"
 
 // Interpret is the variant, or the last word of it, of rows whose backend ran what

@@ -31,10 +31,6 @@ type line struct {
 	long     bool  // more than maxRow bytes; text is only the start
 }
 
-func newSplitter(r io.Reader) *splitter {
-	return &splitter{br: bufio.NewReaderSize(r, 64<<10), line: 1}
-}
-
 // next returns the next row that is not blank, or io.EOF. open means that a
 // quote is not closed by the end of the file or within maxRow bytes.
 func (s *splitter) next() (row line, open bool, err error) {

@@ -49,8 +49,7 @@ func NewLadder(summaries []Summary, more ...string) Ladder {
 	return l
 }
 
-// grouped are the members of a list that have one key, keys in the order in which they come
-// first.
+// grouped are the members of a list that have one key, keys in the order in which they come first.
 func grouped[K comparable, T any](list []T, key func(T) K) iter.Seq2[K, []T] {
 	var order []K
 	groups := map[K][]T{}

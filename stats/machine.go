@@ -51,9 +51,7 @@ func (w *fixedWork) add(s *Summary) {
 }
 
 // once has each time once: a control between two rounds is one behind and one ahead.
-func once(values []float64) []float64 {
-	return slices.Compact(slices.Sorted(slices.Values(values)))
-}
+func once(values []float64) []float64 { return slices.Compact(slices.Sorted(slices.Values(values))) }
 
 // fixedWorks are those of both sides, over the points that ran alike there.
 func fixedWorks(list []Comparison, sides [][2]*side) (works [2]fixedWork) {

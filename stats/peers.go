@@ -82,9 +82,7 @@ func contender(s *Summary) string {
 }
 
 func contestSection(title string, list []Contest) Section {
-	slices.SortStableFunc(list, func(a, b Contest) int {
-		return ladderOrder(a.Points[0], b.Points[0])
-	})
+	slices.SortStableFunc(list, func(a, b Contest) int { return ladderOrder(a.Points[0], b.Points[0]) })
 	var shown []*Summary // one for each column
 	most := 0.0
 	for _, c := range list {

@@ -203,8 +203,7 @@ func writeComparisonCSV(w io.Writer, list []Comparison) error {
 	return out.Error()
 }
 
-// CompareVerdicts orders comparisons by concern: what was lost, what is slower,
-// the slowest first.
+// CompareVerdicts orders comparisons by concern: what was lost, what is slower, the slowest first.
 func CompareVerdicts(a, b Comparison) int {
 	return cmp.Or(
 		cmp.Compare(slices.Index(Verdicts, a.Verdict), slices.Index(Verdicts, b.Verdict)),

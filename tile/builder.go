@@ -122,9 +122,7 @@ func (t *Builder) write(kind StmtKind, r *Ref, e *Expr) {
 }
 
 // When runs what body adds only in the programs where c holds.
-func (t *Builder) When(c Cond, body func()) {
-	t.nest(&Stmt{Kind: When, Cond: c}, body)
-}
+func (t *Builder) When(c Cond, body func()) { t.nest(&Stmt{Kind: When, Cond: c}, body) }
 
 // Loop repeats what body adds for its variable = 0 … n-1, inside each program.
 func (t *Builder) Loop(name string, n int, body func(*Axis)) {

@@ -135,8 +135,7 @@ func decode(in *jsonProgram) (*Program, error) {
 	return p, d.err
 }
 
-// word returns the position of a word in known, which is the value of the constant that it
-// spells.
+// word returns the position of a word in known, which is the value of the constant that it spells.
 func word(d *decoder, what, given string, known ...string) int {
 	i := slices.Index(known, given)
 	if i < 0 {

@@ -165,9 +165,7 @@ func (s edgeSets) without(t edgeSets) edgeSets {
 }
 
 // size returns the number of edges in all dimensions.
-func (s edgeSets) size() int {
-	return each.Sum(s, func(edges []Edge) int { return len(edges) })
-}
+func (s edgeSets) size() int { return each.Sum(s, func(edges []Edge) int { return len(edges) }) }
 
 func unionEdges(a, b []Edge) []Edge {
 	out := a[:len(a):len(a)]

@@ -83,9 +83,8 @@ func ParsePrecision(s string) (Precision, error) {
 	return Default, fmt.Errorf("unknown precision %q (known: default, highest)", s)
 }
 
-// Expr is the value of one block, as data: a tree of operations whose shapes
-// and dtypes are known. Fields that an Op does not name are zero. Exprs are
-// read-only once built and may be shared.
+// Expr is the value of one block, as data: a tree of operations whose shapes and dtypes are known.
+// Fields that an Op does not name are zero. Exprs are read-only once built and may be shared.
 type Expr struct {
 	Op        Op
 	Args      []*Expr

@@ -46,8 +46,7 @@ func (f *fillState) whole(s *Stmt) bool {
 	return (from.known && from.hi <= 0 || !from.known && tables) && (to.known && to.lo >= s.Ref.Shape()[0] || !to.known && tables)
 }
 
-// loop follows the first repetition apart from the others, for what happens
-// under Axis.First alone.
+// loop follows the first repetition apart from the others, for what happens under Axis.First alone.
 func (f *fillState) loop(s *Stmt, filled bool) bool {
 	outer := f.ids
 	defer func() { f.ids = outer }()

@@ -33,9 +33,8 @@ func (d Dtype) Epsilon() float64 {
 	return math.Ldexp(1, -f.mantissa-1)
 }
 
-// SmallestNormal returns the smallest positive normal number of a float dtype,
-// below which precision is absolute and hardware may flush to zero; 0 for
-// integers.
+// SmallestNormal returns the smallest positive normal number of a float dtype, below which
+// precision is absolute and hardware may flush to zero; 0 for integers.
 func (d Dtype) SmallestNormal() float64 {
 	f := floatFormats[d]
 	if f == (floatFormat{}) {
@@ -65,12 +64,11 @@ func (d Dtype) Range() (lo, hi float64) {
 	return -f.max, f.max
 }
 
-// Round returns the value of d nearest to x: ties to even; floats overflow to
-// infinity (float8_e4m3fn, which has none, to NaN); integers round to nearest
-// even and then saturate, NaN becoming 0, as XLA's convert does. float4_e2m1fn has
-// neither: it saturates, and NaN becomes a zero of the other sign; float8_e8m0fnu
-// rounds ties up, and what has no logarithm is NaN; both as ml_dtypes. Narrowing
-// int32 arithmetic wraps and is not this function's business.
+// Round returns the value of d nearest to x: ties to even; floats overflow to infinity
+// (float8_e4m3fn, which has none, to NaN); integers round to nearest even and then saturate, NaN
+// becoming 0, as XLA's convert does. float4_e2m1fn has neither: it saturates, and NaN becomes a
+// zero of the other sign; float8_e8m0fnu rounds ties up, and what has no logarithm is NaN; both as
+// ml_dtypes. Narrowing int32 arithmetic wraps and is not this function's business.
 func (d Dtype) Round(x float64) float64 {
 	if d == Float32 {
 		return float64(float32(x))

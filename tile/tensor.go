@@ -19,8 +19,7 @@ type Tensor struct {
 	Data  []byte
 }
 
-// tensorAlign is the alignment of fresh tensors: a cache line and an AVX-512
-// register.
+// tensorAlign is the alignment of fresh tensors: a cache line and an AVX-512 register.
 const tensorAlign = 64
 
 // NewTensor returns a tensor of zeros whose data starts on a 64-byte boundary.

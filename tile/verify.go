@@ -8,11 +8,10 @@ import (
 
 // Verify returns what is wrong with the program, as *Error values joined, or nil.
 //
-// It refuses what no machine could run, and what would run but be wrong where
-// programs run at the same time, where memory starts out undefined, or where an
-// array ends inside a block. It decides over all program ids without running
-// anything: index maps of plain axes and constants in constant time, others by
-// counting through the axes they use, up to a bound past which it refuses.
+// It refuses what no machine could run, and what would run but be wrong where programs run at the
+// same time, where memory starts out undefined, or where an array ends inside a block. It decides
+// over all program ids without running anything: index maps of plain axes and constants in constant
+// time, others by counting through the axes they use, up to a bound past which it refuses.
 //
 // What depends on a scalar table cannot be decided here. An output whose index map looks one up
 // is not checked for visits, coverage and first fills; a When whose condition looks one up counts

@@ -98,8 +98,7 @@ func (v *verifier) countedFills(r *Ref) {
 	})
 }
 
-// unfilled says that early reads r although nothing filled it in the programs at
-// the start of axes.
+// unfilled says that early reads r although nothing filled it in the programs at the start of axes.
 func (v *verifier) unfilled(r *Ref, early *Stmt, axes []*Axis) {
 	what := "read"
 	if early.Kind == Accumulate && early.Ref == r {

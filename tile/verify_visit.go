@@ -59,9 +59,8 @@ func (v *verifier) plainVisits(r *Ref) {
 	}
 }
 
-// visitAxes returns the axes along which to count the visits of r's blocks: all
-// down to the last one that its index map uses. An axis that it does not use
-// shows in two steps what it does in all.
+// visitAxes returns the axes along which to count the visits of r's blocks: all down to the last
+// one that its index map uses. An axis that it does not use shows in two steps what it does in all.
 func (v *verifier) visitAxes(r *Ref) (axes []*Axis, limit func(*Axis) int) {
 	used := axesIn(v.program.Grid, r.Index...)
 	for _, a := range v.program.Grid {

@@ -144,9 +144,7 @@ func (r *Report) expect(ok bool, yes, no string) bool {
 }
 
 // wrong adds a line that is wrong.
-func (r *Report) wrong(format string, args ...any) {
-	r.expect(false, "", fmt.Sprintf(format, args...))
-}
+func (r *Report) wrong(format string, args ...any) { r.expect(false, "", fmt.Sprintf(format, args...)) }
 
 // atMost holds a counter against its target. more says what it means to be above
 // it; print is for people.

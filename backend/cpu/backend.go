@@ -53,9 +53,8 @@ type Options struct {
 	// are ranked by.
 	NoProbe bool
 
-	// Probing is called, if not nil, before Device measures: with the file that keeps the
-	// figures for later processes, or "" if there is no place for one, and why it cannot be
-	// written, if so.
+	// Probing is called, if not nil, before Device measures: with the file that keeps the figures
+	// for later processes, or "" if there is no place for one, and why it cannot be written, if so.
 	Probing func(file string, unwritable error)
 
 	brief    bool                            // measure once what is measured several times

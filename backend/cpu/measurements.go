@@ -34,8 +34,7 @@ type measurements struct {
 // stand: as far as figures that were measured are trusted elsewhere.
 const slower = 1.15
 
-// outlived reports whether the machine is faster now than when it was measured: others
-// had it then.
+// outlived reports whether the machine is faster now than when it was measured: others had it then.
 func (m measurements) outlived(compute, memory float64) bool {
 	return compute > 0 && m.ControlCompute > slower*compute || memory > 0 && m.ControlMemory > slower*memory
 }

@@ -5,6 +5,8 @@
 //     as a backend.InPlace lets it, else in arrays of its own, which it loads.
 //  2. Check looks at the outputs in the same way and compares them with a reference in float64.
 //     References keep the last few of these.
+//  3. Of puts a Guest around a backend.Changing, a function that somebody else wrote: it changes
+//     inputs ahead of each launch and judges by arrays of its own.
 //
 // A worker (package backend/worker) puts it around the executables in its child process:
 // specs and verdicts cross the pipe, arrays do not. An executable of a worker is a
@@ -38,16 +40,22 @@ var _ backend.Seeded = (*Executable)(nil)
 
 // Of returns e, compiled from programs (nil for what a Solver made), as a backend.Seeded.
 func Of(e backend.Executable, programs []*tile.Program, r *References) backend.Seeded {
-	if s, ok := e.(backend.Seeded); ok {
-		return s
+	switch e := e.(type) {
+	case backend.Seeded:
+		return e
+	case backend.Changing:
+		return newGuest(e, r)
 	}
 	return &Executable{Executable: e, programs: programs, references: r}
 }
 
 // Inner is the executable that e was put around, or e itself.
 func Inner(e backend.Executable) backend.Executable {
-	if s, ok := e.(*Executable); ok {
-		return s.Executable
+	switch e := e.(type) {
+	case *Executable:
+		return e.Executable
+	case *Guest:
+		return e.Changing
 	}
 	return e
 }
@@ -130,7 +138,7 @@ func (e *Executable) made(spec backend.InputSpec) backend.InputSpec {
 // kept, are made once more for it, and forgotten.
 func (e *Executable) Check(ctx context.Context, spec backend.CheckSpec) (worst backend.CheckResult, err error) {
 	if e.spec == nil || *e.spec != spec.InputSpec {
-		return worst, errors.New("check: the inputs are not those of LoadSeeded with this spec")
+		return worst, errOtherInputs
 	}
 	arrays, results, err := Arrays(e.Executable, e.programs, spec.Problem)
 	if err != nil {
@@ -168,6 +176,8 @@ func (e *Executable) Check(ctx context.Context, spec backend.CheckSpec) (worst b
 	}
 	return worst, nil
 }
+
+var errOtherInputs = errors.New("check: the inputs are not those of LoadSeeded with this spec")
 
 // errWrong says that a set is wrong: others need not be looked at.
 var errWrong = errors.New("wrong")

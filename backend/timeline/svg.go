@@ -27,9 +27,8 @@ var colours = map[Kind]string{
 	Step: "#e4e4e4", Pack: "#e69f00", Move: "#d55e00", Multiply: "#0072b2", Epilogue: "#009e73", Load: "#cc79a7", Wait: "#bbbbbb",
 }
 
-// SVG draws timelines below each other, each on a scale of its own: a row a track, steps as
-// frames with what they did inside. Spans too short to see are joined to their neighbours of
-// one kind.
+// SVG draws timelines below each other, each on a scale of its own: a row a track, steps as frames
+// with what they did inside. Spans too short to see are joined to their neighbours of one kind.
 func SVG(w io.Writer, list ...*Timeline) error {
 	var body strings.Builder
 	y := head
@@ -45,7 +44,7 @@ func SVG(w io.Writer, list ...*Timeline) error {
 	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="white"/>`+"\n", width, height)
 	x := left
 	for _, k := range Kinds {
-		if !drawn(list, k) {
+		if !slices.ContainsFunc(list, func(t *Timeline) bool { return t.Count(k) > 0 }) {
 			continue
 		}
 		fmt.Fprintf(&b, `<rect x="%d" y="14" width="14" height="14" fill="%s"/>`+"\n", x, colours[k])
@@ -56,10 +55,6 @@ func SVG(w io.Writer, list ...*Timeline) error {
 	b.WriteString("</svg>\n")
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-func drawn(list []*Timeline, k Kind) bool {
-	return slices.ContainsFunc(list, func(t *Timeline) bool { return t.Count(k) > 0 })
 }
 
 // draw draws one timeline below y and returns where it ends.

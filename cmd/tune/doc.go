@@ -36,8 +36,8 @@
 //	--backend BACKEND   BACKEND to run on, cpu or with --topology aot if not given; help
 //	                    explains (cpu, tpu, gpu, aot, aot-gpu)
 //	--topology CHIP     CHIP to predict for (v4, v5e, v5p, v6e, v7x, a100, a100-40gb, a6000, l4,
-//	                    l40s, h100, h100-pcie, h200, b200, gb200, b300, rtx-pro-6000,
-//	                    mi300x, mi325x, mi350x, mi355x)
+//	                    l40s, h100, h100-pcie, h200, b200, gb200, b300, rtx-pro-6000, mi300x,
+//	                    mi325x, mi350x, mi355x)
 //	--param KEY=VALUE   parameter KEY=VALUE of the backend; may be repeated; help lists those of
 //	                    --backend
 //	--threads THREADS   THREADS of the CPU; 0 for one a core
@@ -49,9 +49,23 @@
 //
 // # The table
 //
-//	--out FILE      FILE of the table; configs/tuned/<machine>.yaml if not given
-//	--list          print the table with what fallbacks cost, and stop
-//	--import FILE   compare with the block sizes in FILE, and stop
+//	--out FILE   FILE of the table; configs/tuned/<machine>.yaml if not given
+//	--list       print the table with what fallbacks cost, and stop
+//
+// # Tables of other projects
+//
+//	--export FORMAT             write the table's rows of v5 to out/FORMAT in FORMAT, with what
+//	                            they rest on and what the default there takes, and stop
+//	                            (vllm-moe, tpu-inference, tokamax, triton)
+//	--import FILE               list the entries in FILE that take longer than the default of
+//	                            their project, and stop
+//	--from FORMAT               FORMAT of the FILE of --import (vllm-moe, tpu-inference,
+//	                            tokamax) (default "tpu-inference")
+//	--moe E,TOPK,HIDDEN,WIDTH   a layer of experts, E,TOPK,HIDDEN,WIDTH, for vllm-moe: its
+//	                            products are tuned in place of --sizes, by v5 and in bfloat16 if
+//	                            not told otherwise
+//	--tokens TOKENS             numbers of TOKENS that the layer of --moe meets (default
+//	                            [1,2,4,8,16,24,32,48,64,96,128,256,512,1024,1536,2048,3072,4096])
 //
 // # Audit of the tuner
 //

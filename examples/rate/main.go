@@ -128,8 +128,7 @@ func compare(ctx context.Context, machine *cpu.Backend, p problem.Matmul, rounds
 	return nil
 }
 
-// crowd is the time of all launches when that many goroutines call, each for its share of
-// outs.
+// crowd is the time of all launches when that many goroutines call, each for its share of outs.
 func crowd(ctx context.Context, c *matladder.Program, callers, launches int, a, b matladder.Tensor, outs []matladder.Tensor) (time.Duration, error) {
 	each := max(1, launches/len(outs)) // launches of an output
 	errs := make([]error, callers)

@@ -63,7 +63,8 @@ func (l Limits) Calibrate(ctx context.Context, exe backend.Executable) (Counts, 
 		if err != nil {
 			return Counts{}, err
 		}
-		if s.Elapsed >= Shortest || n >= maxLaunches {
+		slow := n > 1 && s.Outside >= 100*Shortest // or its clock is: a repetition will tell
+		if s.Elapsed >= Shortest || slow || n >= maxLaunches {
 			c := Counts{Launches: n, Each: s.Elapsed / time.Duration(n)}
 			if Loops(s) {
 				c.Launches, c.Longer = LoopCounts(n)

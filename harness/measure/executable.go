@@ -32,6 +32,12 @@ func (l Limits) Open(ctx context.Context, programs []*tile.Program, r *seeded.Re
 // IsOpen reports whether the executable can be launched.
 func (e *Executable) IsOpen() bool { return e.exe != nil }
 
+// Guest is the judge of a function that somebody else wrote; nil of others.
+func (e *Executable) Guest() *seeded.Guest {
+	g, _ := e.exe.(*seeded.Guest)
+	return g
+}
+
 // Close frees what is open.
 func (e *Executable) Close() error {
 	if e.exe == nil {

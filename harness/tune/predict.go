@@ -1,8 +1,11 @@
 package tune
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -10,6 +13,7 @@ import (
 
 	"matladder/backend"
 	"matladder/harness/tuned"
+	"matladder/problem"
 	"matladder/tile"
 )
 
@@ -55,6 +59,46 @@ func (t *Tuner) predict(ctx context.Context, p backend.Predictor, j Job, list []
 	e.RunnerUp, e.Behind = runnerUp(best.Blocks, tried)
 	return best.Blocks, e, nil
 }
+
+// Times returns the seconds of a launch of a job with each answer: predicted, or the median of
+// rounds in which they take turns. Those that cannot be run are NaN; failed is why the first cannot.
+func (t *Tuner) Times(ctx context.Context, j Job, answers []tuned.Answer) (seconds []float64, failed, err error) {
+	field := make([]*trial, len(answers))
+	space := t.Space
+	space.Limit = 0 // the backend says what does not fit
+	for i, a := range answers {
+		c, err := space.candidate(j.Kernel, j.Variant, j.Problem, problem.Clip(j.Problem, a.Blocks))
+		if err == nil && c.Programs == nil {
+			err = fmt.Errorf("blocks %s do not fit the fast memory", a.Blocks)
+		}
+		field[i] = t.trial(c)
+		params, failed := a.AddTo(field[i].params)
+		field[i].params, field[i].failed = params, cmp.Or(err, failed)
+	}
+	live := inRace(field)
+	p, predicts := t.Backend.(backend.Predictor)
+	if predicts {
+		t.predictAll(ctx, p, j, live, func(int) bool { return true }, func() {})
+	} else if len(live) > 0 {
+		if err = t.interleave(ctx, j, live, timesRounds, j.seed("times "), t.patience(), nil); errors.Is(err, ErrNone) {
+			err = nil // failed says why
+		}
+	}
+	for _, r := range field {
+		switch failed = cmp.Or(failed, r.failed); {
+		case r.failed != nil:
+			r.first = math.NaN()
+		case !predicts && len(r.times) > 0:
+			slices.Sort(r.times)
+			r.first = r.times[len(r.times)/2]
+		}
+		seconds = append(seconds, r.first)
+	}
+	return seconds, failed, cmp.Or(ctx.Err(), err)
+}
+
+// timesRounds is how many samples Times takes of each answer.
+const timesRounds = 7
 
 // predictAll predicts trials of a field in their order, as many at once as there are cores,
 // while there is more to do, and tells of each.

@@ -361,3 +361,29 @@ func TestPredict_Adjusted(t *testing.T) {
 		t.Errorf("%v\n%s\n%+v", err, text.String(), again)
 	}
 }
+
+// TestTimes: answers are timed in turns under noise and drift, with their parameters; what does not
+// compile is NaN, and the others are timed all the same.
+func TestTimes(t *testing.T) {
+	f := newFake(valley)
+	f.broken = tile.Blocks{M: 32, K: 32, N: 32}
+	f.cost = func(_ tile.Blocks, p backend.Params) float64 {
+		if p.Extra["half"] == "yes" {
+			return 0.5
+		}
+		return 1
+	}
+	best := tile.Blocks{M: 256, K: 512, N: 1024}
+	seconds, failed, err := tuner(f).Times(t.Context(), job(4096), []tuned.Answer{{Blocks: best}, {Blocks: f.broken}, {Blocks: tile.Blocks{M: 256, K: 512, N: 64}}, {Blocks: best, Params: "half=yes"}})
+	if err != nil || failed == nil || !strings.Contains(failed.Error(), "does not compile") || f.open != 0 {
+		t.Fatalf("%v, %v, %v, %d open", seconds, failed, err, f.open)
+	}
+	for i, want := range []float64{0.01, math.NaN(), 0.018, 0.005} {
+		if math.IsNaN(want) != math.IsNaN(seconds[i]) || math.Abs(seconds[i]/want-1) > 0.2 {
+			t.Errorf("%d: %v s, want %v", i, seconds[i], want)
+		}
+	}
+	if _, failed, err := tuner(f).Times(t.Context(), job(4096), []tuned.Answer{{Blocks: f.broken}}); err != nil || failed == nil {
+		t.Errorf("nothing runs: %v, %v", failed, err)
+	}
+}

@@ -11,8 +11,7 @@
 // something else. Cost tells what these steps cost on the shapes that are known.
 //
 // The package does not measure, chooses no candidates and keeps no second best
-// table: a machine has one. Published tables of others, of block sizes without
-// evidence, are read by ParseTuples and stay apart.
+// table: a machine has one. Tables in the formats of other projects stay apart (Format).
 package tuned
 
 import (

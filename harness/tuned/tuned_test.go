@@ -218,35 +218,3 @@ func TestCosts(t *testing.T) {
 		t.Error(d)
 	}
 }
-
-func TestTuples(t *testing.T) {
-	python := `# a comment
-TUNED = {
-    (6, 1024, 1280, 8192, 'int8', 'int8'): (1024, 256, 8192),
-    TunedKey(7, 16, 28672, 4096, "float8_e4m3fn", "float8_e4m3fn",):
-        TunedValue(16, 512, 4096, 1),
-}`
-	want := []Tuple{
-		{6, 1024, 1280, 8192, tile.Int8, tile.Int8, tile.Blocks{M: 1024, K: 8192, N: 256}, 3},
-		{7, 16, 28672, 4096, tile.Float8E4M3FN, tile.Float8E4M3FN, tile.Blocks{M: 16, K: 4096, N: 512}, 4},
-	}
-	have, err := ParseTuples("tuned.py", []byte(python))
-	if d := cmp.Diff(want, have); d != "" || err != nil {
-		t.Error(d, err)
-	}
-	have, err = ParseTuples("v6.json", []byte(`{"16,28672,4096,float8_e4m3fn,float8_e4m3fn": {"config": {"batch_block_size": 16, "out_block_size": 512, "in_block_size": 4096}},
-		"1024,1280,8192,int8,int8": [1024, 256, 8192]}`))
-	for i := range want {
-		want[i].Version, want[i].Line = 0, 0
-	}
-	sortTuples(want)
-	if d := cmp.Diff(want, have); d != "" || err != nil {
-		t.Error(d, err)
-	}
-	for _, bad := range []string{"", "x = 3", `{"1,2,3": [1,2,3]}`, `{"1,2,3,int8,int8": [1]}`, `{"1,2,0,int8,int8": [1,1,1]}`,
-		"(6, 1, 1, 1, 'int3', 'int8'): (1, 1, 1)"} {
-		if list, err := ParseTuples("f", []byte(bad)); err == nil {
-			t.Errorf("%q: %v", bad, list)
-		}
-	}
-}

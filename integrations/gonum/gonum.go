@@ -66,8 +66,7 @@ const (
 	smallProduct = 32 * 32 * 32
 )
 
-// Open starts the threads on which products run. The options that it heeds are Threads and
-// Params.
+// Open starts the threads on which products run. The options that it heeds are Threads and Params.
 func Open(ctx context.Context, o matladder.Options) (*Implementation, error) {
 	o = matladder.Options{Threads: o.Threads, Params: o.Params}
 	one := o

@@ -4,6 +4,5 @@ package child
 
 import "syscall"
 
-// attributes are a process group of its own. The child ends when it reads that its
-// parent is gone.
+// attributes are a process group of its own. The child ends when it reads that its parent is gone.
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

@@ -76,9 +76,8 @@ type count interface {
 // open begins a count; a variable of the Reader for tests.
 type open func(e event, thread int) (count, error)
 
-// CountEvents begins to count Events, on every thread that there is and on those that
-// these start. It returns what cannot be counted as an error, which wraps ErrNoEvents if it is
-// everything.
+// CountEvents begins to count Events, on every thread that there is and on those that these start.
+// It returns what cannot be counted as an error, which wraps ErrNoEvents if it is everything.
 func (r *Reader) CountEvents() error {
 	vendor, family := r.host()
 	return r.countEvents(append(generic, cacheMisses(runtime.GOARCH, vendor, family)...), perfOpen)

@@ -80,7 +80,7 @@ func TestPlaces(t *testing.T) {
 		"v3_block":    {"tools/trust/build.go"},
 		"v4_optblock": {"backend/backendtest/"},
 		"v6_mx":       {"problem/problemtest/"},
-		"v5_quant":    {"backend/backendtest/", "cmd/internal/tune/show.go", "problem/problemtest/"},
+		"v5_quant":    {"backend/backendtest/", "cmd/internal/tune/export.go", "problem/problemtest/"},
 	}
 	others := func(name string, files []string, own ...string) []string {
 		own = slices.Concat(own, needs[name], []string{"workshop/"})

@@ -97,8 +97,7 @@ func Writable(path string) error {
 	return nil
 }
 
-// replacement is an open file that is to take the place of the file path, or that itself
-// (direct).
+// replacement is an open file that is to take the place of the file path, or that itself (direct).
 type replacement struct {
 	path   string // as it was named
 	target string // where its links lead

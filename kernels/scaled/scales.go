@@ -126,8 +126,7 @@ func parts(sa tile.Value) (first, last tile.Value) {
 	return first, tile.Div(sa, first)
 }
 
-// withoutZeros takes what zero points add out of the sums, in the dtype of the
-// sums:
+// withoutZeros takes what zero points add out of the sums, in the dtype of the sums:
 //
 //	Σ (a - za)·(b - zb) = Σ a·b - za·Σb - zb·Σa + k·za·zb
 func (q *Quantization) withoutZeros(acc tile.Value) tile.Value {

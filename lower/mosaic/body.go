@@ -196,10 +196,9 @@ func (k *kernel) write(s *tile.Stmt) {
 			v = k.inRows(s, v)
 		}
 	case e.Op == tile.OpDot && e.Args[0].Dtype != tile.Float32 && e.Dtype == tile.Float32 && s.Ref.Dtype == e.Dtype:
-		// The matrix unit starts from what is there. Of bfloat16 blocks of 512³ on
-		// v5e this takes 5 % fewer cycles than a sum afterwards. Of float32 blocks, of
-		// int8 ones on v7x (by 10 %), or where what is there must be widened first, it
-		// takes more: tools/pallasref compares.
+		// The matrix unit starts from what is there. Of bfloat16 blocks of 512³ on v5e this takes 5
+		// % fewer cycles than a sum afterwards. Of float32 blocks, of int8 ones on v7x (by 10 %),
+		// or where what is there must be widened first, it takes more: tools/pallasref compares.
 		v = k.dot(e, k.sumSoFar(s.Ref))
 	default:
 		to := k.block(s.Ref).Of(mlir.Working(s.Ref.Dtype))

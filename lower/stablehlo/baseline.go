@@ -63,7 +63,7 @@ func written[P problem.Problem](body func(t *text, p P, in map[string]value) ([]
 		if err := l.take(p); err != nil {
 			return nil, err
 		}
-		args, named := l.arguments(t, l.In, ""), map[string]value{}
+		args, named := l.arguments(l.In, ""), map[string]value{}
 		for i, array := range l.In {
 			named[array.Name] = args[i]
 		}
@@ -102,9 +102,7 @@ func accumulated(v value) tile.Dtype {
 // that, and the cast to p.Out is last, as in the epilogue of a kernel. p.Precision
 // is the precision of float32 products: the device chooses at Default.
 func matmulBaseline(p problem.Matmul) (*Launch, error) {
-	refuse := func(op, reason string) (*Launch, error) {
-		return nil, refused(p, op, reason)
-	}
+	refuse := func(op, reason string) (*Launch, error) { return nil, refused(p, op, reason) }
 	for _, d := range []int{p.Batch, p.M, p.K, p.N} {
 		if !countable(d) {
 			return refuse("dot", "a dimension does not fit 32 bits")
@@ -126,7 +124,7 @@ func matmulBaseline(p problem.Matmul) (*Launch, error) {
 
 	l := &Launch{Name: "xla", In: in, Out: out}
 	t := newText()
-	args := l.arguments(t, in, "")
+	args := l.arguments(in, "")
 	l.text = t.Function("private", "launch", args, storedTypes(out), func() []value {
 		var o value
 		named := map[string]value{}

@@ -9,11 +9,10 @@ import (
 	"matladder/tile"
 )
 
-// Solution returns a launch of a StableHLO program that somebody else wrote, as text or
-// bytecode, whose @main takes the inputs of a problem, in the order of its operands, and
-// returns its outputs. Text becomes part of the modules of Loop and the like; what cannot is
-// run as it is, by Once alone (Whole). An error is an *UnsupportedError: of bytecode the
-// compiler alone knows the signature.
+// Solution returns a launch of a StableHLO program that somebody else wrote, as text or bytecode,
+// whose @main takes the inputs of a problem, in the order of its operands, and returns its outputs.
+// Text becomes part of the modules of Loop and the like; what cannot is run as it is, by Once alone
+// (Whole). An error is an *UnsupportedError: of bytecode the compiler alone knows the signature.
 func Solution(program string, p problem.Problem) (*Launch, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -45,8 +44,7 @@ var mainFunction = regexp.MustCompile(`func\.func (?:public )?@main\(`)
 // A Signature is what a program takes and returns, spelled as in MLIR: tensor<4x8xbf16>.
 type Signature struct{ In, Out []string }
 
-// ReadSignature returns the signature of @main in a program's text, false if it is not found
-// there.
+// ReadSignature returns the signature of @main in a program's text, false if it is not found there.
 func ReadSignature(program string) (s Signature, ok bool) {
 	at := mainFunction.FindStringIndex(program)
 	if at == nil {

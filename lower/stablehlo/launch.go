@@ -41,7 +41,7 @@ func (l *Launch) Once() string {
 		return l.whole
 	}
 	t := newText()
-	args := l.arguments(t, l.In, "")
+	args := l.arguments(l.In, "")
 	main := t.Function("public", "main", args, storedTypes(l.Out), func() []value {
 		return t.call("launch", args, storedTypes(l.Out))
 	})
@@ -55,7 +55,7 @@ func (l *Launch) Once() string {
 func (l *Launch) Chain() string {
 	t := newText()
 	link := value{Name: "%link", Type: tensor{Elem: "i32"}}
-	args := append([]value{link}, l.arguments(t, l.In, "")...)
+	args := append([]value{link}, l.arguments(l.In, "")...)
 	out := append([]tensor{link.Type}, storedTypes(l.Out)...)
 	main := t.Function("public", "main", args, out, func() []value {
 		held := t.barrier(args...)
@@ -65,11 +65,10 @@ func (l *Launch) Chain() string {
 	return l.module(main)
 }
 
-// Loop returns a module whose @main takes a number n of rounds, an int32 of rank
-// 0, and sets times the arrays In, one set after another; it returns as many
-// times Out, zeros if n < 1. A round launches once for each set, so n·sets
-// launches run, one after another. The slope of its time over n is the time of
-// sets launches on the device, the intercept that of starting a program.
+// Loop returns a module whose @main takes a number n of rounds, an int32 of rank 0, and sets times
+// the arrays In, one set after another; it returns as many times Out, zeros if n < 1. A round
+// launches once for each set, so n·sets launches run, one after another. The slope of its time over
+// n is the time of sets launches on the device, the intercept that of starting a program.
 //
 // With one set, a small operand may come to stay in fast memory from launch to
 // launch. Of several sets, larger together than that memory, the rest at least
@@ -85,7 +84,7 @@ func (l *Launch) Loop(sets int) string {
 	n := value{Name: "%n", Type: tensor{Elem: "i32"}}
 	args, in, out := []value{n}, []value{}, []tensor{}
 	for s := range sets {
-		in = append(in, l.arguments(t, l.In, suffix(s, sets))...)
+		in = append(in, l.arguments(l.In, suffix(s, sets))...)
 		out = append(out, storedTypes(l.Out)...)
 	}
 	main := t.Function("public", "main", append(args, in...), out, func() []value {
@@ -134,7 +133,7 @@ func (l *Launch) LoopTogether(together, sets int) string {
 	hints := []string{"limit", "round", "link"}
 	var in []value
 	for s := range sets {
-		in = append(in, l.arguments(t, l.In, suffix(s, sets))...)
+		in = append(in, l.arguments(l.In, suffix(s, sets))...)
 	}
 	args := append([]value{n}, in...)
 	hints = append(hints, each.Of(in, func(v value) string { return v.Name[1:] })...)
@@ -233,7 +232,7 @@ func suffix(s, sets int) string {
 }
 
 // arguments are the parameters of a function that takes arrays.
-func (l *Launch) arguments(t *text, arrays []Array, suffix string) []value {
+func (l *Launch) arguments(arrays []Array, suffix string) []value {
 	vs := make([]value, len(arrays))
 	taken := map[string]bool{}
 	for i, a := range arrays {

@@ -102,8 +102,7 @@ func stored(v value, dims []int) []int {
 	return out
 }
 
-// window is a part of an array, as a tensor of Dims: shape without its squeezed
-// dimensions, padded.
+// window is a part of an array, as a tensor of Dims: shape without its squeezed dimensions, padded.
 type window struct {
 	ref    *tile.Ref
 	dims   []int
@@ -129,7 +128,7 @@ func (k *kernel) window(r *tile.Ref, start []value, shape, dims []int) *window {
 				at = k.Sum(at, start[dim])
 			}
 			w.sizes[lead+dim], w.stride[lead+dim] = shape[dim], strides[d]
-			w.inside[lead+dim] = k.insideFrom(r, dim, at, shape[dim], start != nil)
+			w.inside[lead+dim] = k.insideFrom(r, dim, at)
 			dim--
 		}
 		places = append(places, place{at, strides[d]})
@@ -167,9 +166,9 @@ type place struct {
 	stride int
 }
 
-// insideFrom is how many elements of r's array there are from at on, as far as
-// that may be fewer than size.
-func (k *kernel) insideFrom(r *tile.Ref, dim int, at value, size int, part bool) value {
+// insideFrom is how many elements of r's array there are from at on; more than any block
+// has where none of r goes beyond it.
+func (k *kernel) insideFrom(r *tile.Ref, dim int, at value) value {
 	n := r.Array[r.ArrayDim(dim)]
 	from, known := at.Int()
 	switch {

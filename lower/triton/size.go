@@ -120,9 +120,7 @@ func (t Target) registers(warps int) int64 {
 // readsOutput reports whether a program reads what it has stored to an output.
 func readsOutput(p *tile.Program) bool {
 	found := false
-	p.Walk(func(s *tile.Stmt) {
-		found = found || s.Kind == tile.Accumulate && s.Ref.Kind == tile.Out
-	})
+	p.Walk(func(s *tile.Stmt) { found = found || s.Kind == tile.Accumulate && s.Ref.Kind == tile.Out })
 	p.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) {
 		found = found || e.Op == tile.OpLoad && e.Ref.Kind == tile.Out
 	})
@@ -137,9 +135,7 @@ func isStrict(p *tile.Program) bool {
 }
 
 // strict reports whether a product is of float32 as it is.
-func strict(e *tile.Expr) bool {
-	return e.Args[0].Dtype == tile.Float32 && e.Precision == tile.Highest
-}
+func strict(e *tile.Expr) bool { return e.Args[0].Dtype == tile.Float32 && e.Precision == tile.Highest }
 
 // choose completes parameters and refuses what cannot fit.
 func (t Target) choose(p *tile.Program, scaled map[*tile.Expr]*groups.Product, params Params) (Params, Memory, error) {

@@ -4,8 +4,7 @@
 //	mesh.Parse("data=16,model=16") ─► Mesh ─┐
 //	mesh.FindSharding("gather") ─► Sharding ─┴► Part: what device 17 has of array a
 //
-// It knows nothing of chips and wires (package machine), and of what moving costs (package
-// model).
+// It knows nothing of chips and wires (package machine), and of what moving costs (package model).
 package mesh
 
 import (
@@ -95,11 +94,10 @@ func (m Mesh) Size(names ...string) int {
 	return n
 }
 
-// Smaller are meshes of the same axes from one device up to m, which is the last: each
-// axis is half as long from one mesh to the one before, as long as it can be halved. Where
-// fits, which may be nil, refuses such a mesh, it is the one with the most devices of those
-// that it takes, have fewer, and whose axes divide the ones before; of several the one whose
-// axes are most like them.
+// Smaller are meshes of the same axes from one device up to m, which is the last: each axis is half
+// as long from one mesh to the one before, as long as it can be halved. Where fits, which may be
+// nil, refuses such a mesh, it is the one with the most devices of those that it takes, have fewer,
+// and whose axes divide the ones before; of several the one whose axes are most like them.
 func (m Mesh) Smaller(fits func(Mesh) bool) []Mesh {
 	list := []Mesh{m}
 	for list[0].Devices() > 1 {

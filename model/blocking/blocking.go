@@ -3,12 +3,11 @@
 //
 //	device, how a compiler is set up ─► Of ─► Model ─► the shapes that a kernel asks for, the fastest first
 //
-// For cores with caches a model rests on figures that the machine gives of itself
-// (machine.Cores): products are cut, timed (cores.go, packing.go) and played through
-// by workers on a grid (grid.go); attention has a model of its own (attention.go). For cores
-// that bring blocks into fast memory while they compute (machine.Pipeline) it is the step model
-// of docs/prediction.md, with products at the peak (pipeline.go). For GPUs there is no more than
-// an order (registers.go).
+// For cores with caches a model rests on figures that the machine gives of itself (machine.Cores):
+// products are cut, timed (cores.go, packing.go) and played through by workers on a grid (grid.go);
+// attention has a model of its own (attention.go). For cores that bring blocks into fast memory
+// while they compute (machine.Pipeline) it is the step model of docs/prediction.md, with products
+// at the peak (pipeline.go). For GPUs there is no more than an order (registers.go).
 package blocking
 
 import (
@@ -126,9 +125,7 @@ func (x *product) search(given tile.Blocks) []tile.Blocks {
 func parts(n, unit, few, most int) []int {
 	const many = 16
 	var list []int
-	add := func(size int) {
-		list = each.With(list, size)
-	}
+	add := func(size int) { list = each.With(list, size) }
 	for p := 1; p <= most; p++ {
 		size := tile.Ceil(n, p)
 		add(min(n, tile.Ceil(size, unit)*unit))

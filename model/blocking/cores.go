@@ -143,7 +143,7 @@ func (x *product) block(s tile.Blocks, rows, cols int, below, beside bool) block
 		}
 	}
 	if !x.readsA {
-		b.packA = sizeA / min(r.PackA, x.sourceA())
+		b.packA = sizeA / min(r.PackA, x.reading(x.arrays))
 		if b.keepsA = beside && (x.Kept == 0 || sizeA <= float64(x.Kept)); !b.keepsA && sizeA > l2/2 {
 			b.packA *= pieces
 		}
@@ -191,10 +191,9 @@ func (x *product) fetching(bytes float64) float64 {
 	return exposed
 }
 
-// comingBack is what a packed block of a takes that does not stay in the core's own cache
-// from when it is packed, as so many bytes beside it pass: panels of a piece come back while
-// they meet the first panel of b, which takes first seconds, and nothing asks ahead for what
-// comes from memory.
+// comingBack is what a packed block of a takes that does not stay in the core's own cache from when
+// it is packed, as so many bytes beside it pass: panels of a piece come back while they meet the
+// first panel of b, which takes first seconds, and nothing asks ahead for what comes from memory.
 func (x *product) comingBack(size, beside, first float64) float64 {
 	switch {
 	case size <= float64(x.L2)/2:
@@ -222,9 +221,6 @@ func (x *product) beyond(bytes float64) bool { return float64(x.workers)*bytes >
 // memory is the bytes/s that a core reads from memory with all others.
 func (x *product) memory() float64 { return min(x.Shared, x.Memory/float64(x.workers)) }
 
-// sourceA is the bytes/s at which a core reads rows of a to pack them.
-func (x *product) sourceA() float64 { return x.reading(x.arrays) }
-
 // source is the bytes/s at which a core reads b where it lies.
 func (x *product) source() float64 { return x.reading(x.sizeB()) }
 
@@ -248,10 +244,9 @@ func (x *product) firstLines(rows float64) float64 {
 	return rows / float64(max(1, x.rate.Depth)) * firstLine
 }
 
-// firstLine is the seconds until the first line of a row comes from memory, which nobody has
-// asked for ahead: most of its latency, which is about 0.1 µs on servers. Of float32
-// 64×4096×6144 on four cores of an AMD EPYC (Zen 5), blocks 256, 512 and 1536 columns wide
-// take 6.1, 5.2 and 4.7 ms.
+// firstLine is the seconds until the first line of a row comes from memory, which nobody has asked
+// for ahead: most of its latency, which is about 0.1 µs on servers. Of float32 64×4096×6144 on four
+// cores of an AMD EPYC (Zen 5), blocks 256, 512 and 1536 columns wide take 6.1, 5.2 and 4.7 ms.
 const firstLine = 70e-9
 
 // latency is what beginning another row of a b that is not packed costs besides, in bytes that

@@ -44,6 +44,4 @@ func (p Packing) Best(cores int, copies bool) (seconds float64, alone bool) {
 const exposed = 0.25
 
 // together is the time of computing and moving that go on at the same time.
-func together(compute, move float64) float64 {
-	return max(compute, move) + exposed*min(compute, move)
-}
+func together(compute, move float64) float64 { return max(compute, move) + exposed*min(compute, move) }

@@ -9,8 +9,7 @@ import (
 	"matladder/tile"
 )
 
-// work is what a device does between exchanges: FLOPs at the peak, bytes of memory, and how
-// often.
+// work is what a device does between exchanges: FLOPs at the peak, bytes of memory, and how often.
 type work struct {
 	flops, bytes, times float64
 	scores              bool // of attention
@@ -235,8 +234,7 @@ func (a Ask) weights(p Plan, s sizes, send sender) {
 	}
 }
 
-// deviceWeights are those of a layer that a device multiplies by: of attention, and of its
-// experts.
+// deviceWeights are those of a layer that a device multiplies by: of attention, and of its experts.
 func (a Ask) deviceWeights(s sizes) (attention, experts float64) {
 	all, kv := a.Layer.attention()
 	attention = float64(all-kv)/float64(s.model) + float64(kv)/float64(s.kvShare)

@@ -78,9 +78,7 @@ type Memory struct {
 }
 
 // Total is their sum.
-func (m Memory) Total() int64 {
-	return m.Weights + m.Training + m.Activations + m.Cache + m.Working
-}
+func (m Memory) Total() int64 { return m.Weights + m.Training + m.Activations + m.Cache + m.Working }
 
 // Bytes of one element.
 const (

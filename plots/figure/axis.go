@@ -30,8 +30,7 @@ const (
 	Category // equal steps; values are 0, 1, 2 …
 )
 
-// A Tick is a labelled value of an axis. Where labels collide, the ones with
-// the lowest Rank stay.
+// A Tick is a labelled value of an axis. Where labels collide, the ones with the lowest Rank stay.
 type Tick struct {
 	Value float64
 	Label string

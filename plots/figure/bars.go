@@ -157,7 +157,7 @@ func (b *Bars) drawPanel(c draw.Canvas, f frame, p BarPanel) {
 	if b.Alone {
 		group = step / 2 // a line right across
 	}
-	room := p.widestLabel()+2 <= wide
+	room := each.Most(p.Bars, func(bar Bar) vg.Length { return tickStyle.Width(bar.Label) })+2 <= wide
 	var written []func()
 	for _, bar := range p.Bars {
 		s := b.Series[bar.Series]
@@ -229,9 +229,8 @@ func (b *Bars) above(f frame, p BarPanel, group int, y vg.Length, label vg.Recta
 	return y
 }
 
-// places returns where in a group, in shares of its step from the middle, each
-// series has its bar, how wide a bar is, and how many there are. Where no group has
-// two bars, each has the middle.
+// places returns where in a group, in shares of its step from the middle, each series has its bar,
+// how wide a bar is, and how many there are. Where no group has two bars, each has the middle.
 func (b *Bars) places() (place map[int]float64, width float64, n int) {
 	place = map[int]float64{}
 	if b.Alone {
@@ -248,8 +247,4 @@ func (b *Bars) places() (place map[int]float64, width float64, n int) {
 		place[i] = (place[i] - float64(n-1)/2) * width
 	}
 	return place, width, n
-}
-
-func (p BarPanel) widestLabel() vg.Length {
-	return each.Most(p.Bars, func(bar Bar) vg.Length { return tickStyle.Width(bar.Label) })
 }

@@ -161,8 +161,7 @@ func (s Series) entry() keyEntry {
 	return keyEntry{s.Label, TextColor(s.Color), func(c draw.Canvas, at vg.Point) { s.drawMarker(c, at, false) }}
 }
 
-// A marker is a filled shape. Markers tell series of one colour apart, on
-// paper and for every eye.
+// A marker is a filled shape. Markers tell series of one colour apart, on paper and for every eye.
 type marker struct {
 	corners int     // 0 is a circle
 	turn    float64 // of the first corner, from straight down, in steps between corners

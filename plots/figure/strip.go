@@ -85,8 +85,7 @@ func (st strip) labelWidth() vg.Length {
 	return each.Most(st.rows, func(row stripRow) vg.Length { return tickStyle.Width(row.label) + labelGap + markerSpace })
 }
 
-// draw writes the strip from top down under the data area, and a cross on the
-// axis for every cell.
+// draw writes the strip from top down under the data area, and a cross on the axis for every cell.
 func (st strip) draw(c draw.Canvas, f frame) {
 	y := f.box.Min.Y - f.xHeight() - 3
 	sty := style(smallSize, SoftInk, text.XCenter, text.YTop)

@@ -109,9 +109,8 @@ func script(v any) (template.JS, error) {
 	return template.JS(text), err
 }
 
-// pack returns the rows as CSV, compressed with gzip and written in base64.
-// Rows repeat themselves: this is a tenth of them or less. columns are those
-// that they have beside the known ones.
+// pack returns the rows as CSV, compressed with gzip and written in base64. Rows repeat themselves:
+// this is a tenth of them or less. columns are those that they have beside the known ones.
 func pack(rows iter.Seq2[*results.Record, error], columns []string) (string, error) {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)

@@ -12,8 +12,7 @@ type Error struct {
 // Sum gathers an Error piece by piece. The zero value is empty.
 type Sum struct{ noise, signal, max float64 }
 
-// Add compares more elements. A NaN makes every measure NaN, but where both
-// sides have one.
+// Add compares more elements. A NaN makes every measure NaN, but where both sides have one.
 func (s *Sum) Add(got, want float64) {
 	e := math.Abs(got - want)
 	if got != got && want != want || got == want {
@@ -29,8 +28,7 @@ func (s *Sum) Join(t Sum) {
 	s.noise, s.signal, s.max = s.noise+t.noise, s.signal+t.signal, max(s.max, t.max)
 }
 
-// Error is the measure of what was gathered. Against a signal of zeros Rel is 0
-// or +Inf.
+// Error is the measure of what was gathered. Against a signal of zeros Rel is 0 or +Inf.
 func (s Sum) Error() Error {
 	if s.noise == 0 {
 		return Error{SNRdB: math.Inf(1)}

@@ -44,9 +44,8 @@ func Of(samples []float64) Interval {
 	return i
 }
 
-// OfRatios returns the interval of a over b, taken pair by pair: what changes from one
-// pair to the next cancels. Where one has more samples than the other, those without a
-// partner do not count.
+// OfRatios returns the interval of a over b, taken pair by pair: what changes from one pair to the
+// next cancels. Where one has more samples than the other, those without a partner do not count.
 func OfRatios(a, b []float64) Interval {
 	ratios := make([]float64, min(len(a), len(b)))
 	for i := range ratios {

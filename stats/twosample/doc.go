@@ -40,10 +40,9 @@ type Difference struct {
 // hold where the 90 % interval lies inside (Schuirmann 1987).
 func (d Difference) Within(band float64) bool { return d.Lo90 >= -band && d.Hi90 <= band }
 
-// Adjust returns, for the p-values of several tests, the smallest false discovery rate
-// at which each of them is still a discovery (Benjamini and Hochberg 1995), in the order
-// of p. It holds for tests that go up and down together, as those of one machine do
-// (Benjamini and Yekutieli 2001).
+// Adjust returns, for the p-values of several tests, the smallest false discovery rate at which
+// each of them is still a discovery (Benjamini and Hochberg 1995), in the order of p. It holds for
+// tests that go up and down together, as those of one machine do (Benjamini and Yekutieli 2001).
 func Adjust(p []float64) []float64 {
 	order := make([]int, len(p))
 	for i := range order {

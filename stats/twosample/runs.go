@@ -64,12 +64,11 @@ const priorFreedom = 4
 // Compare estimates the difference of each point. ok is false for those that say too
 // little: no run, or one run on either side with fewer than four samples.
 //
-// The variance of a run's figure has two parts: that of its samples, and what differs
-// between runs, which all points have in common. Both together are the prior of a
-// point's own variance between runs, as in moderated t-tests (Smyth 2004): the variance of
-// few runs is small or large by luck. If shared points differ from side to side by more
-// than runs of a side do, the machine changed, and the variance of all points grows by as
-// much (estimated as by DerSimonian and Laird 1986).
+// The variance of a run's figure has two parts: that of its samples, and what differs between runs,
+// which all points have in common. Both together are the prior of a point's own variance between
+// runs, as in moderated t-tests (Smyth 2004): the variance of few runs is small or large by luck.
+// If shared points differ from side to side by more than runs of a side do, the machine changed,
+// and the variance of all points grows by as much (estimated as by DerSimonian and Laird 1986).
 func Compare(points []Point) (list []Difference, ok []bool) {
 	list, ok = make([]Difference, len(points)), make([]bool, len(points))
 	between := betweenRuns(points)

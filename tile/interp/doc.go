@@ -38,11 +38,10 @@
 //
 // # Refusals
 //
-// What Verify cannot know is checked here and returned as a *tile.Error with
-// the line of the kernel: an element stored from padding or poison, an index
-// out of range, an output block that two parallel programs visit or that one
-// program leaves and visits again, an output element never written. Scratch is
-// poisoned where a parallel program starts, since another worker may run it.
+// What Verify cannot know is checked here and returned as a *tile.Error with the line of the
+// kernel: an element stored from padding or poison, an index out of range, an output block that two
+// parallel programs visit or that one program leaves and visits again, an output element never
+// written. Scratch is poisoned where a parallel program starts, since another worker may run it.
 //
 // # Copies
 //

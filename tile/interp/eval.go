@@ -61,8 +61,7 @@ func (m *machine) apply(e *tile.Expr, args []block) block {
 	return map2(args[0], args[1], binary(e))
 }
 
-// dims splits a shape around dimension d: how many elements are before it, along
-// it, and after it.
+// dims splits a shape around dimension d: how many elements are before it, along it, and after it.
 func dims(shape []int, d int) (outer, n, inner int) {
 	return int(tile.Elements(shape[:d])), shape[d], int(tile.Elements(shape[d+1:]))
 }

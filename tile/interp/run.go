@@ -122,8 +122,7 @@ func loadInputs(refs []*tile.Ref, in []tile.Tensor) (map[string]*array, error) {
 	return arrays, nil
 }
 
-// Counters are what one run did, as a sequential machine with one buffer for
-// each ref would do it.
+// Counters are what one run did, as a sequential machine with one buffer for each ref would do it.
 type Counters struct {
 	GridSteps    int64 // programs run
 	BlocksLoaded int64 // input blocks brought in

@@ -20,7 +20,7 @@ Written %s by ` + "`go run -C tools/silicon . > docs/silicon.md`" + `. The data 
 
 The source is aiconfigurator-core %s (PyPI, Apache-2.0). Its measuring programs are public (github.com/ai-dynamo/aiconfigurator, folder collector).
 A collector is named by the framework whose layers it times.
-Each times a CUDA graph of several layers with weights of their own, replayed six times after warm-ups: vLLM's and sglang's up to six layers, TensorRT-LLM's up to five.
+Each times a CUDA graph of several layers with weights of their own: up to six in vLLM's and sglang's, five in TensorRT-LLM's. After warm-ups it is replayed six times.
 All layers take the same A. Nothing empties the L2 cache.
 
 - **Small weights stay in the L2 cache** where all layers of a graph fit it. Six times 16 MB fit an L40S, six times 8 MB an H100. Such a product can be faster than memory delivers its weights. This project's own measurements find operands in memory ([gpu.md](gpu.md#what-is-measured)). The upper end of row ` + "`xla`" + `'s band has the time of such a read.
@@ -33,13 +33,13 @@ All layers take the same A. Nothing empties the L2 cache.
 | float8_e4m3fn | CUTLASS, as vLLM calls it | vllm | A normal, B one constant | the product and the quantization of A |
 | int8 | CUTLASS, as TensorRT-LLM 1.0 calls it (SmoothQuant) | trtllm | not said | the product |
 
-- **float8 rows have the quantization of A in them.** The files of all seven GPUs came with the collector's change 1344 of 2026-07-13 and are the wheel's, byte for byte. That version has dynamic scales: A is bfloat16, and each layer quantizes it anew, one scale a row. Older versions had static scales.
+- **float8 rows have the quantization of A in them.** The files of all seven GPUs came with pull request 1344 of the collector (2026-07-13). The wheel's are the same, byte for byte. The collector of that change has dynamic scales: A is bfloat16, and each layer quantizes it again, one scale a row. Some older versions had static scales.
 - The wheel also has the time of the quantization alone, by m and k, in graphs of the same collector. The table has the difference, as the wheel's own reader takes it for an input that is float8 already. The quantization is a fifth of the median row of an H100.
-- float8 rows of sglang and TensorRT-LLM are not used. What the wheel has as their quantization is more than two thirds of the time in half of sglang's rows and in a quarter of TensorRT-LLM's. So it is not what is in them.
+- float8 rows of sglang and TensorRT-LLM are not used. The wheel has their quantization too. It is more than two thirds of the time in half of sglang's rows and in a quarter of TensorRT-LLM's. So it is not what is in them.
 - A check of the difference: 4096³ on an H200 is %.0f µs here, and %.0f µs with the quantization. PyTorch's scaled product took 112 µs on another H200 ([notebook](notebook/gpu.md)).
 - B is one constant in float8, which costs little power. That may be why an L40S multiplies some shapes more than three times as fast as in bfloat16.
 - Row ` + "`xla (cublas)`" + ` of bench has any of the three, though float8 and int8 are CUTLASS's.
-- CUTLASS takes up to twice as long where m is not a multiple of 16, above that, so the float8 tables answer for multiples alone.
+- Above m = 16, CUTLASS takes up to twice as long where m is not a multiple of it. So the float8 tables answer for multiples alone.
 - One float8 row in 25 of the B200 takes half as long again as its neighbours, or more. Its quantization is not why: the rows say so before anything is taken off. The table leaves these out; held-out rows keep them.
 - **int8** rows are of the A100 alone. "int8_wo" rows multiply bfloat16 by int8 and are not used.
 - An L4, an A30, and the PCIe boards of the A100 and the H100 have no rows: the wheel only describes them.
@@ -73,16 +73,16 @@ const bands = `
 
 Row ` + "`xla (cublas)`" + ` has a band: nine of ten times of any collector, at held-out shapes, over the table's.
 It has what collectors do not agree on, and interpolation. One collector alone measured float8 and int8: their bands
-reach at least as far as bfloat16's on the same GPU. Of three times of XLA on an H200 two lie in the band, those
-of 2048 and 4096. The third, of 8192, is 11 % shorter than the table's ([prediction_gpu.md](prediction_gpu.md#beside-row-xla)).
+reach at least as far as bfloat16's on the same GPU. Two of three times of XLA on an H200
+lie in the band, at 2048 and 4096. The third, at 8192, is 11 % shorter than the table's ([prediction_gpu.md](prediction_gpu.md#beside-row-xla)).
 
 | GPU | dtype | collectors | times | band |
 | --- | --- | --- | ---: | --- |
 `
 
-const chips = `**Sustained** is the rate that nine of ten large bfloat16 products (0.4 to 4 TFLOP) stay below, as part of the published peak. It is near the best of them, and a median product is slower. Power limits the clock under load, and more so where many bits of the inputs change. sglang's A and B are both normal. vLLM's B is memory as it was found, which may be zeros: its rates show how much faster a chip is on inputs that cost less power.
+const chips = `**Sustained** is the rate that nine of ten large bfloat16 products (0.4 to 4 TFLOP) stay below, as part of the published peak. It is near the best of them, and a median product is slower. Power limits the clock under load, and more so where many bits of the inputs change. sglang's A and B are both normal. vLLM's B is memory as it was found, which may be zeros. Its rates show how much faster a chip is on inputs that cost less power.
 
-**Memory** is the part of the published bandwidth that is reached. **The rest** is what a product takes beside that: its start and end, and the gap to the next in a graph. Both are fitted to products of at most 8 rows with weights above 60 MB, by least squares of the relative error. Such weights do not stay in the L2 cache. **Smallest** is the shortest time of any product. Package machine has sustained rates and memory from here.
+**Memory** is the part of the published bandwidth that is reached. **The rest** is what a product takes more than that: its start and end, and the gap to the next in a graph. Both are fitted to products of at most 8 rows with weights above 60 MB, by least squares of the relative error. Such weights do not stay in the L2 cache. **Smallest** is the shortest time of any product. Package machine has sustained rates and memory from here.
 
 | GPU | sustained, sglang | sustained, vLLM | memory, sglang | the rest | smallest |
 | --- | ---: | ---: | ---: | ---: | ---: |

@@ -13,6 +13,9 @@ import (
 	"unicode/utf8"
 
 	"matladder/internal/files"
+	"matladder/internal/words"
+	"matladder/results"
+	"matladder/stats"
 	"matladder/workshop"
 )
 
@@ -100,4 +103,154 @@ func predictionsCSV(list []Prediction) []byte {
 	}
 	w.Flush() // a strings.Builder takes all
 	return []byte(b.String())
+}
+
+// measured are the points of a machine, for Answers.
+type measured []stats.Summary
+
+// find is fastest of a kernel for the first of several products that was measured.
+func (m measured) find(kernel, dtype string, sizes ...[3]int) *stats.Summary {
+	for _, size := range sizes {
+		if s := m.fastest(kernel, dtype, func(s *stats.Summary) bool { return [3]int{s.M, s.K, s.N} == size }); s != nil {
+			return s
+		}
+	}
+	return nil
+}
+
+// attention is fastest of a kernel for one attention.
+func (m measured) attention(kernel, dtype, size, options string) *stats.Summary {
+	return m.fastest(kernel, dtype, func(s *stats.Summary) bool {
+		return s.FamilyName() == "attention" && s.Size() == size && s.Options == options
+	})
+}
+
+// fastest is the fastest point of a kernel for the problem that is asked, in the newest
+// file that has one; nil if none was measured.
+func (m measured) fastest(kernel, dtype string, asked func(*stats.Summary) bool) *stats.Summary {
+	var best *stats.Summary
+	for i := range m {
+		s := &m[i]
+		if s.Kernel != kernel || s.DtypeA != dtype || !asked(s) || s.Status != results.OK || s.Mode != results.Measured || s.Interpreted() || !s.Rate.Known() {
+			continue
+		}
+		if best == nil || s.Pos.File != best.Pos.File && s.Latest.After(best.Latest) || s.Pos.File == best.Pos.File && s.Rate.Median > best.Rate.Median {
+			best = s
+		}
+	}
+	return best
+}
+
+func cube(n int) [3]int { return [3]int{n, n, n} }
+
+// An Answer is what came out, and when it was measured; at no time if it needs none.
+type Answer struct {
+	Text string
+	At   time.Time
+}
+
+// measuredAnswer writes figures of a point, and says if they are of low confidence.
+func measuredAnswer(s *stats.Summary, format string, args ...any) Answer {
+	text := fmt.Sprintf(format, args...)
+	if markOf(s) != "" {
+		text += " (not to be relied on: the machine was disturbed)"
+	}
+	return Answer{text, s.Latest}
+}
+
+// Answers says what came out of what a lesson's page has people predict, as far as the
+// points tell.
+func Answers(lesson int, points []stats.Summary) []Answer {
+	m := measured(points)
+	var list []Answer
+	fixed := func(text string) { list = append(list, Answer{Text: text}) }
+	ratio := func(what string, a, b *stats.Summary) {
+		if a != nil && b != nil && a.Pos.File == b.Pos.File {
+			list = append(list, measuredAnswer(a, "%s: %s times as fast, at %s in %s", what, words.Figure(a.Rate.Median/b.Rate.Median), a.Size(), a.DtypeA))
+		}
+	}
+	switch lesson {
+	case 0:
+		if s := m.find("v1_naive", "float32", cube(1024), cube(2048), cube(512)); s != nil && s.PeakFLOPs > 0 {
+			list = append(list, measuredAnswer(s, "the peak is %s GFLOP/s, and v1 reaches %s %% of it at %s", words.Figure(s.PeakFLOPs/1e9), words.Figure(s.PercentOfPeak.Median), s.Size()))
+		}
+	case 1:
+		fixed("a, b and o take 48 MiB: three times 16, so they do not fit")
+		fixed("one core works on one program")
+	case 2:
+		if s := m.find("v2_parallel", "float32", cube(1024), cube(2048), cube(512)); s != nil && s.OverBelow.Known() {
+			list = append(list, measuredAnswer(s, "v2 is %s times as fast as v1 at %s in float32", words.Figure(s.OverBelow.Median), s.Size()))
+		}
+		fixed("each panel of b comes in twice")
+	case 3:
+		fixed("4·4·4 = 64 steps, and each block of a comes in 4 times")
+		if s := m.find("v3_block", "float32", cube(512), cube(1024), cube(256)); s != nil && s.OverBelow.Known() {
+			list = append(list, measuredAnswer(s, "v3 is %s times as fast as v2 at %s in float32", words.Figure(s.OverBelow.Median), s.Size()))
+		} else if a := m.find("v3_block", "float32", cube(1024), cube(256)); a != nil {
+			ratio("v3 beside v2", a, m.find("v2_parallel", "float32", [3]int{a.M, a.K, a.N}))
+		}
+	case 4:
+		fixed("bytes 3.4 times fewer (71.3 MB and 21.0 MB), steps 64 times fewer (512 and 8)")
+		if s := m.find("v4_optblock", "float32", cube(1024)); s != nil {
+			list = append(list, measuredAnswer(s, "%s is the fastest of v4's block shapes that were measured at 1024", s.Blocks()))
+		}
+	case 5:
+		for _, k := range []int{256, 1024, 4096} {
+			a, b := m.find("v4_optblock", "bfloat16", [3]int{512, k, 512}), m.find("v5_quant", "bfloat16", [3]int{512, k, 512})
+			if a != nil && b != nil && a.RelErr.Known && b.RelErr.Value > 0 {
+				list = append(list, Answer{fmt.Sprintf("at k = %d v4's rel_err is %s times v5's", k, words.Figure(a.RelErr.Value/b.RelErr.Value)), a.Latest})
+			}
+		}
+		for _, dtype := range []string{"bfloat16", "int8"} {
+			if a := m.find("v5_quant", dtype, [3]int{512, 1024, 512}, cube(1024)); a != nil {
+				ratio(dtype+" beside float32", a, m.find("v5_quant", "float32", [3]int{a.M, a.K, a.N}))
+			}
+		}
+	case 6:
+		fixed("2·4096³ FLOPs at 197 TFLOP/s take 698 µs")
+		fixed("32768 steps of 240 ns are 7.86 ms")
+		fixed("the schedule on the page says what v5 reaches")
+	case 7:
+		if s := m.find("v4_optblock", "float32", cube(512)); s != nil {
+			list = append(list, measuredAnswer(s, "%s is the fastest of v4's block shapes that were measured at 512", s.Blocks()))
+		}
+	case 8:
+		fixed("v1 moves 1.9 GB, v3 276.8 MB")
+		fixed("v4 computes 53 % of v3: half, and a part of the blocks on the diagonal")
+		if first := m.attention("v1_scores", "float32", "1024", "causal"); first != nil {
+			best := first
+			for _, kernel := range []string{"v2_rows", "v3_flash", "v4_skip"} {
+				if s := m.attention(kernel, "float32", "1024", "causal"); s != nil && s.Pos.File == best.Pos.File && s.Rate.Median > best.Rate.Median {
+					best = s
+				}
+			}
+			ratio("the fastest is "+best.Kernel+", beside v1", best, first)
+		}
+	case 9:
+		fixed("v1 moves 268.6 MB, twice the arrays")
+		fixed("v4 moves 134.2 MB, v5 33.8 MB")
+		ratio("v5 beside v4", m.attention("v5_split", "bfloat16", "1×8192:heads=32:group=4:dim=128", ""), m.attention("v4_skip", "bfloat16", "1×8192:heads=32:group=4:dim=128", ""))
+	case 10:
+		fixed("358 µs to gather, 305 µs to multiply at the peak")
+		fixed("488 µs on 256 chips: 9.7 times as fast with 16 times as many, if nothing overlaps")
+		fixed("65 µs on 256 chips: five times as fast with 64 times as many")
+	case 11:
+		fixed("4 + 8/32 = 4.25 bits of MXFP4, and 4 + 8/16 = 4.5 of NVFP4")
+		fixed("7.9 becomes 6, the largest code")
+		for _, rows := range []int{1, 16} {
+			size := [3]int{rows, 1024, 1024}
+			weights := m.fastest("v6_mx", "bfloat16", func(s *stats.Summary) bool {
+				return [3]int{s.M, s.K, s.N} == size && s.DtypeB == "float4_e2m1fn"
+			})
+			ratio("weights of MXFP4 beside bfloat16", weights, m.find("v5_quant", "bfloat16", size))
+		}
+		int8 := m.find("v5_quant", "int8", [3]int{16, 1024, 1024})
+		mxfp4 := m.fastest("v6_mx", "float4_e2m1fn", func(s *stats.Summary) bool {
+			return s.M == 16 && strings.HasPrefix(s.Quant, "per_block32")
+		})
+		if mxfp4 != nil && int8 != nil && mxfp4.QuantRelErr.Known && int8.QuantRelErr.Value > 0 {
+			list = append(list, Answer{fmt.Sprintf("MXFP4 loses %s times what int8 does", words.Figure(mxfp4.QuantRelErr.Value/int8.QuantRelErr.Value)), mxfp4.Latest})
+		}
+	}
+	return list
 }

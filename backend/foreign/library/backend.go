@@ -1,15 +1,18 @@
 package library
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"matladder/backend"
 	"matladder/backend/foreign"
 	"matladder/backend/internal/stage"
+	"matladder/internal/each"
 	"matladder/machine"
 	"matladder/problem"
 	"matladder/tile"
@@ -118,24 +121,57 @@ func cType(d tile.Dtype) string {
 
 // call is a function with the arrays of a problem.
 type call struct {
-	f      Call
-	on     func(func()) // runs what calls the function
-	sizes  []int
-	arrays []tile.Tensor // of all operands
-	inputs int           // of these
+	f       Call
+	on      func(func()) // runs what calls the function
+	sizes   []int
+	of      []problem.Operand // inputs first
+	inputs  int               // of these
+	arrays  []tile.Tensor     // of all operands
+	borders [][]byte          // ahead of each and behind it
+	left    []tile.Tensor     // outputs, as they were at the end of the last launch
+}
+
+// border is how many bytes lie ahead of an array and behind it, for what is written there to be
+// found. A page leaves arrays as they lie in pages.
+const border = 4096
+
+// allocate makes all arrays anew. Borders are full of ones, as a poisoned output is.
+func (c *call) allocate() {
+	array := func(o problem.Operand) tile.Tensor { return tile.NewTensor(o.Dtype, o.Shape...) }
+	var arrays []tile.Tensor
+	var borders [][]byte
+	for _, o := range c.of {
+		t := tile.Tensor{Dtype: o.Dtype, Shape: o.Shape}
+		n := int(o.Dtype.Bytes(tile.Elements(o.Shape)))
+		all := tile.NewTensor(tile.Uint8, n+2*border).Data
+		t.Data = all[border : border+n : border+n]
+		arrays, borders = append(arrays, t), append(borders, all[:border], all[border+n:])
+	}
+	for _, b := range borders {
+		stage.SetBits(b)
+	}
+	c.arrays, c.borders, c.left = arrays, borders, each.Of(c.of[c.inputs:], array) // others than those that there were
+}
+
+// outside is ErrOutside where something was written to a border.
+func (c *call) outside() error {
+	for i, b := range c.borders {
+		if slices.ContainsFunc(b, func(b byte) bool { return b != 0xff }) {
+			return fmt.Errorf("%w: %s %s", backend.ErrOutside, []string{"ahead of", "behind"}[i%2], c.of[i/2].Name)
+		}
+	}
+	return nil
 }
 
 func newExecutable(f Call, p problem.Problem, on func(func())) backend.Executable {
 	in, out := stage.Split(p.Operands())
-	c := &call{f: f, on: on, sizes: p.Family().Required(p.Sizes()), inputs: len(in)}
-	for _, o := range append(in[:len(in):len(in)], out...) {
-		c.arrays = append(c.arrays, tile.NewTensor(o.Dtype, o.Shape...))
-	}
-	return stage.New("own", in, out, c)
+	c := &call{f: f, on: on, sizes: p.Family().Required(p.Sizes()), inputs: len(in), of: slices.Concat(in, out)}
+	return stage.NewChanging("own", in, out, c, c.run)
 }
 
-// Fill makes the inputs where they lie.
+// Fill makes the inputs, at other addresses than those of before.
 func (c *call) Fill(_ context.Context, source backend.Source) error {
+	c.allocate()
 	for i, t := range c.Inputs() {
 		if _, err := source(i, t); err != nil {
 			return err
@@ -149,15 +185,27 @@ func (c *call) Inputs() []tile.Tensor { return c.arrays[:c.inputs] }
 
 // Outputs looks at those that it writes.
 func (c *call) Outputs(_ context.Context, look func([]tile.Tensor) error) error {
-	return look(c.arrays[c.inputs:])
+	return look(c.left)
 }
 
 // Run calls the function a number of times.
 func (c *call) Run(ctx context.Context, launches int) (s backend.Sample, err error) {
+	return c.launch(ctx, launches, nil, nil)
+}
+
+func (c *call) run(ctx context.Context, ahead, each backend.Changes) (s backend.Sample, err error) {
+	return c.launch(ctx, each.Len(), ahead, each)
+}
+
+func (c *call) launch(ctx context.Context, launches int, ahead, each backend.Changes) (s backend.Sample, err error) {
 	s.Method = "direct"
+	ahead.MakeAll(c.arrays)
 	c.on(func() {
 		begin := time.Now()
-		for range launches {
+		for i := range launches {
+			if len(each) > 0 {
+				each.Make(i, c.arrays)
+			}
 			if err = ctx.Err(); err == nil {
 				err = c.f(c.sizes, c.arrays)
 			}
@@ -166,8 +214,11 @@ func (c *call) Run(ctx context.Context, launches int) (s backend.Sample, err err
 			}
 		}
 		s.Elapsed = time.Since(begin)
+		for i := range c.left { // at once: what a thread of the function writes later is too late
+			copy(c.left[i].Data, c.arrays[c.inputs+i].Data)
+		}
 	})
-	return s, err
+	return s, cmp.Or(err, c.outside())
 }
 
 // Poison fills the outputs with ones: NaN, or -1.
@@ -180,6 +231,6 @@ func (c *call) Poison(context.Context) error {
 
 // Close frees the arrays.
 func (c *call) Close() error {
-	c.arrays, c.inputs = nil, 0
+	c.arrays, c.borders, c.left, c.inputs = nil, nil, nil, 0
 	return nil
 }

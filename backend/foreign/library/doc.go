@@ -14,7 +14,8 @@
 //
 //	void gemm(int64_t m, int64_t k, int64_t n, const float *a, const float *b, float *o);
 //
-// Arrays begin at a multiple of 64 bytes and stay where they are from call to call. The output
+// Arrays begin at a multiple of 64 bytes and stay where they are until others are loaded; elements
+// of inputs are others from call to call (package seeded, Guest). The output
 // holds nothing of use when the function is called, and must be whole when it returns. All calls
 // come from one thread, so that a pool of threads that the function keeps is found again; the
 // environment tells it how many to use (OMP_NUM_THREADS and the like).

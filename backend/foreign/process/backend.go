@@ -191,5 +191,9 @@ func (b *Backend) Solve(ctx context.Context, spec backend.ProblemSpec) (backend.
 		process.end()
 		return nil, err
 	}
-	return stage.New("peer", in, out, &executable{backend: b, process: process, in: in, out: out, unsigned: spec.Variant == Unsigned}), nil
+	e := &executable{backend: b, process: process, in: in, out: out, unsigned: spec.Variant == Unsigned}
+	if _, ok := b.asks.(guest); ok {
+		return stage.NewChanging("peer", in, out, e, e.runChanged), nil
+	}
+	return stage.New("peer", in, out, e), nil
 }

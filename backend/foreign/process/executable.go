@@ -69,16 +69,32 @@ func columnSums(b tile.Tensor, k, n int) []int32 {
 }
 
 // Run times launches in the process. When ctx ends, so does the process.
-func (e *executable) Run(ctx context.Context, launches int) (s backend.Sample, err error) {
-	answer, err := e.process.ask(ctx, fmt.Sprintf("run %d", launches), nil, nil)
+func (e *executable) Run(ctx context.Context, launches int) (backend.Sample, error) {
+	return e.run(ctx, launches, nil)
+}
+
+func (e *executable) run(ctx context.Context, launches int, changes [][]byte) (s backend.Sample, err error) {
+	end := e.process.Watch()
+	answer, err := e.process.ask(ctx, fmt.Sprintf("run %d", launches), changes, nil)
 	if err != nil {
 		return s, err
 	}
+	seen := end()
+	s = backend.Sample{Method: "direct", Outside: seen.Elapsed, Processors: seen.Processors, Allowed: seen.Allowed, Raised: seen.Raised}
 	ns, err := strconv.ParseInt(answer, 10, 64)
 	if err != nil || ns < 0 {
 		return s, fmt.Errorf("peer: the time of %d launches is said to be %q ns", launches, answer)
 	}
-	return backend.Sample{Elapsed: time.Duration(ns), Method: "direct"}, nil
+	s.Elapsed = time.Duration(ns)
+	return s, nil
+}
+
+// runChanged is Run of a function of a Python file. What it does once, as to compile, comes ahead.
+func (e *executable) runChanged(ctx context.Context, ahead, each backend.Changes) (s backend.Sample, err error) {
+	if _, err = e.process.answer(ctx, "run", "ok", "prepare", nil, nil); err != nil {
+		return s, err
+	}
+	return e.run(ctx, each.Len(), [][]byte{ahead, each})
 }
 
 // Poison fills o with ones: NaN, or -1.

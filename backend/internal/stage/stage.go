@@ -208,6 +208,24 @@ func (e *Executable) fit(call string, have []tile.Tensor, want []problem.Operand
 	return nil
 }
 
+// Changing is an Executable of a function that somebody else wrote.
+type Changing struct {
+	*Executable
+	run func(ctx context.Context, ahead, each backend.Changes) (backend.Sample, error)
+}
+
+var _ backend.Changing = Changing{}
+
+// NewChanging is New where run is Core.Run with changes.
+func NewChanging(backendName string, in, out []problem.Operand, core Core, run func(context.Context, backend.Changes, backend.Changes) (backend.Sample, error)) Changing {
+	return Changing{New(backendName, in, out, core), run}
+}
+
+// RunChanged launches on inputs that change.
+func (e Changing) RunChanged(ctx context.Context, ahead, each backend.Changes) (backend.Sample, error) {
+	return e.Launch(each.Len(), func() (backend.Sample, error) { return e.run(ctx, ahead, each) })
+}
+
 // SetBits sets all bits: of numbers NaN, or -1.
 func SetBits(data []byte) {
 	for n := 0; n < len(data); {

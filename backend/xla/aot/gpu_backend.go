@@ -132,7 +132,9 @@ func (b *GPUBackend) Predict(ctx context.Context, programs []*tile.Program, para
 	}
 	var seconds, least, most float64
 	for _, s := range steps {
-		low, high := model.GPUFit.Band(s.Time.Seconds, cmp.Or(s.Layout.Unit, model.GPUFMA))
+		unit := cmp.Or(s.Layout.Unit, model.GPUFMA)
+		low, _ := model.GPUFit.Band(s.Time.Seconds, unit)
+		_, high := model.GPUFit.Band(s.Time.Slowest, unit)
 		seconds, least, most = seconds+s.Time.Seconds, least+low, most+high
 	}
 	return predicted(b, seconds, least, most), nil

@@ -36,8 +36,7 @@ type GPUKernel struct {
 	Disassembled bool
 }
 
-// blocksPerCore is how many blocks of the kernel share a multiprocessor, 0 if not
-// even one fits.
+// blocksPerCore is how many blocks of the kernel share a multiprocessor, 0 if not even one fits.
 func (g GPU) blocksPerCore(k GPUKernel) int {
 	warps := max(1, (k.Threads+g.Warp-1)/g.Warp)
 	n := g.Threads / g.Warp / schedulers // of one scheduler

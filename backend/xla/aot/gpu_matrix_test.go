@@ -378,8 +378,8 @@ The table has every rung of matmul in every dtype, on even, ragged and batched s
 
 | a cell says | meaning |
 | --- | --- |
-| ` + "`212 r, 32 KiB`" + ` | registers of a thread (VGPRs, and AGPRs among them) and shared memory (LDS) of a block, for each kernel of the launch in order, from the assembly's metadata and Triton |
-| ` + "`too_big`" + ` | what one program needs, and what the GPU has |
+| ` + "`212 r, 32 KiB`" + ` | for each kernel of the launch in order: registers of a thread (VGPRs, AGPRs among them), and shared memory (LDS) of a block. The assembly's metadata and Triton say them |
+| ` + "`too_big`" + ` | what one program needs, and what it may have. Of 512 KiB of registers that is 480 or less, as each thread keeps some for addresses |
 | ` + "`unsupported`" + ` | what is missing |
 
 float8 is in the formats of OCP. gfx950 multiplies them; gfx942 has instructions for other formats (fnuz) alone, and Triton multiplies them there as float16, at half the rate. float32 at precision ` + "`default`" + ` is TF32 on gfx942 (xf32); gfx950 has no such instruction, and Triton multiplies float32 as it is.

@@ -149,9 +149,8 @@ func (t Topology) slice(sides []int) string {
 // Collective is one exchange between the devices of a pod, as libtpu compiled it.
 type Collective = hlo.Collective
 
-// Spread is what libtpu says of a program that is spread over the devices of a pod; all
-// figures are of one device. It says nothing of how long the wire takes: package model
-// has a model of that.
+// Spread is what libtpu says of a program that is spread over the devices of a pod; all figures are
+// of one device. It says nothing of how long the wire takes: package model has a model of that.
 type Spread struct {
 	*Compiled
 	Collectives []Collective

@@ -164,8 +164,7 @@ func (f *flags) countEvents(stderr io.Writer) func(error) {
 	}
 }
 
-// quotaRemark says that the machine lets this process have less than its cores; "" if
-// it does not.
+// quotaRemark says that the machine lets this process have less than its cores; "" if it does not.
 func quotaRemark() string {
 	cores, limited := cgroup.Cores()
 	if !limited || cores >= float64(runtime.NumCPU()) {

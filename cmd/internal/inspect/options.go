@@ -285,9 +285,8 @@ func (o *options) machine() problem.Machine {
 	return problem.Machine{FastBytes: int64(o.device.FastDefaultBytes.Value), Parallel: max(1, o.device.Parallel)}
 }
 
-// choose takes the candidate that moves the fewest bytes of those that fit the
-// device, or of all if none does the one that needs the least fast memory; where only
-// running would tell, the first.
+// choose takes the candidate that moves the fewest bytes of those that fit the device, or of all if
+// none does the one that needs the least fast memory; where only running would tell, the first.
 func (o *options) choose() error {
 	limit := int64(o.device.FastDefaultBytes.Value)
 	var best model.Counts

@@ -10,20 +10,14 @@ import (
 	"matladder/harness/tune"
 	"matladder/harness/tuned"
 	"matladder/internal/cli"
-	"matladder/internal/files"
 	"matladder/internal/words"
 	"matladder/problem"
 	"matladder/stats"
 	"matladder/tile"
 )
 
-// table reads the table that the flags name.
-func (f *flags) table(ctx context.Context) (*tuned.Table, string, error) {
-	dev, err := f.open(ctx, io.Discard)
-	if err != nil {
-		return nil, "", err
-	}
-	defer dev.Close()
+// table reads the table that the flags name, of a device.
+func (f *flags) table(dev *device) (*tuned.Table, string, error) {
 	path := f.path(dev.machine)
 	t, err := f.load(path, dev.machine)
 	if err == nil && len(t.Rows) == 0 {
@@ -38,7 +32,12 @@ var first = tile.Blocks{M: 128, K: 128, N: 128}
 
 // show prints the table and what its fallbacks cost.
 func (f *flags) show(ctx context.Context, w io.Writer) error {
-	t, path, err := f.table(ctx)
+	dev, err := f.open(ctx, io.Discard)
+	if err != nil {
+		return err
+	}
+	defer dev.Close()
+	t, path, err := f.table(dev)
 	if err != nil {
 		return err
 	}
@@ -109,67 +108,6 @@ func showRow(w io.Writer, r tuned.Row) {
 		fmt.Fprintf(w, "      %s\n", s)
 	}
 	fmt.Fprintf(w, "      %s; %s; %s\n", searched(e), e.Versions, e.Date)
-}
-
-// compare prints what others' block sizes are beside ours, for v5.
-func (f *flags) compare(ctx context.Context, w io.Writer) error {
-	text, err := files.Read(f.imports)
-	if err != nil {
-		return cli.Input("import", err)
-	}
-	tuples, err := tuned.ParseTuples(f.imports, text)
-	if err != nil {
-		return cli.Input("import", err)
-	}
-	ours, path, err := f.table(ctx)
-	if err != nil {
-		return err
-	}
-	same, timed, none := 0, 0, 0
-	for _, u := range tuples {
-		key, have, ok := nearest(ours, u)
-		fmt.Fprintf(w, "%dx%dx%d %s×%s: theirs %s", u.Batch, u.In, u.Out, u.X, u.W, u.Blocks)
-		switch {
-		case !ok:
-			none++
-			fmt.Fprintln(w, ", ours unknown")
-			continue
-		case have.Blocks == u.Blocks.Clip(u.Batch, u.In, u.Out):
-			same++
-		}
-		fmt.Fprintf(w, ", ours %s (%s, %s→%s)", have, have.Source, key.Problem.Asked().A, key.Problem.Asked().Out)
-		if ratio, ok := tried(ours, key, u.Blocks); ok {
-			timed++
-			fmt.Fprintf(w, ", theirs %.3f × the time here", ratio)
-		}
-		fmt.Fprintln(w)
-	}
-	_, err = fmt.Fprintf(w, "%s of %s: %d as in %s, %d unknown there, %d timed here\n", words.Count(len(tuples), "row"), f.imports, same, path, none, timed)
-	return err
-}
-
-// nearest looks a tuple up among the rows of v5 for its dtypes, whatever their output and scales.
-func nearest(t *tuned.Table, u tuned.Tuple) (key tuned.Key, a tuned.Answer, ok bool) {
-	for _, r := range t.Rows {
-		p, ok := r.Problem.(problem.Matmul) // as all of these tables are
-		if !ok || r.Kernel != "v5_quant" || p.A != u.X || p.B != u.W {
-			continue
-		}
-		key = r.Key
-		p.Batch, p.M, p.K, p.N = 1, u.Batch, u.In, u.Out
-		key.Problem = p
-		if a, ok = t.Lookup(key); ok {
-			return key, a, true
-		}
-	}
-	return key, a, false
-}
-
-// tried is the time of a block shape over that of the best, where it was timed for just this key.
-func tried(t *tuned.Table, k tuned.Key, b tile.Blocks) (float64, bool) {
-	row, _ := t.Row(k)
-	ratio, ok := row.Evidence.Tried[problem.Clip(k.Problem, b)]
-	return ratio, ok
 }
 
 // progress is one line on a terminal that says how far a problem is; elsewhere the

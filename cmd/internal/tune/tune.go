@@ -249,8 +249,10 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		err = f.runAudit(ctx, stdout, stderr)
 	case f.list:
 		err = f.show(ctx, stdout)
+	case f.exports != "":
+		err = f.export(ctx, stdout, stderr)
 	case f.imports != "":
-		err = f.compare(ctx, stdout)
+		err = f.compare(ctx, stdout, stderr)
 	default:
 		err = f.tune(ctx, stdout, stderr)
 	}

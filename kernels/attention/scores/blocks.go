@@ -51,8 +51,7 @@ func Beside(p problem.Attention) error {
 	return nil
 }
 
-// OfOnePage returns an error if blocks of keys are not of one page each, where keys are in
-// pages.
+// OfOnePage returns an error if blocks of keys are not of one page each, where keys are in pages.
 func OfOnePage(p problem.Attention, b tile.Blocks) error {
 	if p.PageSize > 0 && p.PageSize%b.K != 0 {
 		return fmt.Errorf("bk = %d: blocks of keys are of one page: take one that divides %d", b.K, p.PageSize)

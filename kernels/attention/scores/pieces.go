@@ -2,10 +2,9 @@ package scores
 
 import "matladder/tile"
 
-// Piece is how many of the keys of blocks b their rows meet at once: where b names a third
-// length that divides its keys, these go through in pieces of it, in one step of the grid.
-// Fewer scores then wait for each other: of 1024×1024 on v6e that spares an eighth of the
-// cycles.
+// Piece is how many of the keys of blocks b their rows meet at once: where b names a third length
+// that divides its keys, these go through in pieces of it, in one step of the grid. Fewer scores
+// then wait for each other: of 1024×1024 on v6e that spares an eighth of the cycles.
 func Piece(b tile.Blocks) int {
 	if b.N > 0 && b.K%b.N == 0 {
 		return b.N

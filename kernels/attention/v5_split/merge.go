@@ -13,8 +13,7 @@ func partsOf(p problem.Attention, parts, cols int) (tile.ArrayShape, tile.BlockS
 		tile.Block(tile.Squeezed, tile.Squeezed, tile.Squeezed, tile.Squeezed, p.Group(), cols)
 }
 
-// merge adds up what the parts came to as v3 adds up blocks, relative to the largest score so
-// far.
+// merge adds up what the parts came to as v3 adds up blocks, relative to the largest score so far.
 func merge(p problem.Attention, parts int) *tile.Builder {
 	t, n, zero := tile.New("v5_merge"), p.Group(), tile.Const(0)
 	b, g, i := t.Axis("b", p.Batch, tile.Parallel), t.Axis("g", p.KVHeads, tile.Parallel), t.Axis("i", p.Rows, tile.Parallel)

@@ -9,9 +9,8 @@ import (
 	"matladder/tile"
 )
 
-// Build writes the choice as a tile program that sees bm tokens at once: of logits
-// (Tokens×Experts) it makes experts (Tokens×Choices, int32) and weights (Tokens×Choices), the
-// largest first.
+// Build writes the choice as a tile program that sees bm tokens at once: of logits (Tokens×Experts)
+// it makes experts (Tokens×Choices, int32) and weights (Tokens×Choices), the largest first.
 //
 // There is no sort: the largest logit of a row is found, and the first column that has it;
 // that is set below all others, and the next is found.

@@ -15,9 +15,7 @@ var Kernel = problem.Rung[problem.Sharded]{
 }
 
 // blocks are blocks that divide the arrays.
-func blocks(p problem.Sharded, _ problem.Machine) []tile.Blocks {
-	return shards.Candidates(p, p.M)
-}
+func blocks(p problem.Sharded, _ problem.Machine) []tile.Blocks { return shards.Candidates(p, p.M) }
 
 const buffers = 3 // blocks of an array in fast memory: the one at work and those that come
 

@@ -1,5 +1,4 @@
-// Package passes is the first rung of softmax: a pass over memory for each step of the
-// formula.
+// Package passes is the first rung of softmax: a pass over memory for each step of the formula.
 package passes
 
 import (

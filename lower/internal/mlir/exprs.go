@@ -221,8 +221,7 @@ func (w *Exprs) Add(x, y Value) Value {
 	return w.Apply("arith.addi", x, y)
 }
 
-// operands gives operands one type: of floats one of blocks, since not every function has a
-// scalar.
+// operands gives operands one type: of floats one of blocks, since not every function has a scalar.
 func (w *Exprs) operands(xs ...Value) []Value {
 	vs := w.Matched(xs...)
 	if vs[0].Dims == nil && vs[0].IsFloat() {
@@ -335,9 +334,8 @@ func (w *Exprs) FromBool(x Value) Value {
 // ToBool is whether an i32 is not 0.
 func (w *Exprs) ToBool(x Value) Value { return w.Compare(x, tile.NE, w.Int(0)) }
 
-// Convert casts a value of dtype from to dtype to: floats round to nearest even, integers
-// saturate, NaN becomes integer 0. An int32 reaches a float narrower than float32 by way of
-// float32.
+// Convert casts a value of dtype from to dtype to: floats round to nearest even, integers saturate,
+// NaN becomes integer 0. An int32 reaches a float narrower than float32 by way of float32.
 func (w *Exprs) Convert(x Value, from, to tile.Dtype) Value {
 	if n, known := x.Known(); known {
 		return Number(Working(to), to.Round(n))

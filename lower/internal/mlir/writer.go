@@ -289,8 +289,7 @@ func (w *Writer) Parts(types []Type) (line string, vs []Value) {
 // TypesOf are the types of values.
 func TypesOf(vs []Value) []Type { return each.Of(vs, func(v Value) Type { return v.Type }) }
 
-// UnsupportedError is the answer of a lowering to what has no text, or none that a compiler
-// takes.
+// UnsupportedError is the answer of a lowering to what has no text, or none that a compiler takes.
 type UnsupportedError struct {
 	Maker   string   // the lowering
 	Pos     tile.Pos // of the kernel's statement; zero where no kernel is concerned

@@ -67,8 +67,7 @@ type callable struct {
 	close    func() error
 }
 
-// slot is the memory of one launch, for who has its turn: that of the sharing, if there
-// is one.
+// slot is the memory of one launch, for who has its turn: that of the sharing, if there is one.
 type slot struct {
 	of    *callable
 	place int

@@ -10,8 +10,7 @@ import (
 	"matladder/tile"
 )
 
-// bring packs the blocks that the current program sees and that are not yet
-// in their cache.
+// bring packs the blocks that the current program sees and that are not yet in their cache.
 func (w *Worker) bring() {
 	for i, o := range w.Plan.Operands {
 		if o.Shown.From != nil {
@@ -296,8 +295,7 @@ func clearEdges(c []uint32, ldc, m, rows, n, cols int) {
 	}
 }
 
-// piece returns operand i packed from a lane and an element of k on, packing it
-// if it is not kept.
+// piece returns operand i packed from a lane and an element of k on, packing it if it is not kept.
 func (w *Worker) piece(i, lane, lanes, k0, depth int) []byte {
 	o := w.Plan.Operands[i]
 	chunk := k0 / o.Depth * o.Chunk

@@ -147,11 +147,10 @@ func (e core) Poison(ctx context.Context) error {
 	return nil
 }
 
-// gap is how many bytes lie between the arrays and what each worker writes. Prefetchers
-// of processors run ahead of an output that a worker writes, by many times the distance
-// of two tiles' rows, and took the buffer behind it from another worker: float32 128³ on
-// two cores of an AMD EPYC (Zen 3) takes 23.5 µs so and 25.5 without; 36 KiB were nearly
-// enough.
+// gap is how many bytes lie between the arrays and what each worker writes. Prefetchers of
+// processors run ahead of an output that a worker writes, by many times the distance of two tiles'
+// rows, and took the buffer behind it from another worker: float32 128³ on two cores of an AMD EPYC
+// (Zen 3) takes 23.5 µs so and 25.5 without; 36 KiB were nearly enough.
 const gap = 128 << 10
 
 // gaps is what all gaps take: ahead of the shared memory and of each worker's.
@@ -250,9 +249,8 @@ func (e *Executable) newWorker(r *Run, mem []byte) *Worker {
 	return w
 }
 
-// poison fills an output with what no product is likely to be, so that an
-// element never written fails every check: NaN, or the most negative integer
-// plus one.
+// poison fills an output with what no product is likely to be, so that an element never written
+// fails every check: NaN, or the most negative integer plus one.
 func poison(t tile.Tensor) {
 	switch t.Dtype {
 	case tile.Float32:
@@ -284,8 +282,7 @@ func (e *Executable) free() error {
 	return memory.FreePages(pages)
 }
 
-// ownLines makes a slice with a cache line of nothing behind it: that of another worker
-// may follow.
+// ownLines makes a slice with a cache line of nothing behind it: that of another worker may follow.
 func ownLines[T any](n int) []T {
 	var t T
 	return make([]T, n, n+tile.Ceil(memory.CacheLine, int(unsafe.Sizeof(t))))

@@ -166,11 +166,10 @@ type barrier struct {
 	cond       *sync.Cond
 }
 
-// How often a waiter looks before it parks: for some 120 µs, or a millisecond
-// while launches follow each other. To be woken takes longer than a small
-// launch, up to 100 µs where the processor of a virtual machine has halted, and whoever
-// waits for the one that is being woken must not park in turn. Where waiting gives way,
-// it is not for long.
+// How often a waiter looks before it parks: for some 120 µs, or a millisecond while launches follow
+// each other. To be woken takes longer than a small launch, up to 100 µs where the processor of a
+// virtual machine has halted, and whoever waits for the one that is being woken must not park in
+// turn. Where waiting gives way, it is not for long.
 const (
 	spins        = 200_000
 	busySpins    = 2_000_000

@@ -3,7 +3,6 @@ package exec
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"matladder/backend"
@@ -31,7 +30,7 @@ func (w *Worker) now() time.Duration {
 }
 
 // note adds a span that ends now.
-func (w *Worker) note(kind timeline.Kind, from time.Duration, what string, args ...timeline.Arg) {
+func (w *Worker) note(kind timeline.Kind, from time.Duration, what string) {
 	if w.record == nil {
 		return
 	}
@@ -40,7 +39,7 @@ func (w *Worker) note(kind timeline.Kind, from time.Duration, what string, args 
 	if what != "" {
 		name += " " + what
 	}
-	r.spans = append(r.spans, timeline.Span{Track: r.track, Name: name, Kind: kind, Start: from, End: time.Since(r.began), Args: slices.Clone(args)})
+	r.spans = append(r.spans, timeline.Span{Track: r.track, Name: name, Kind: kind, Start: from, End: time.Since(r.began)})
 }
 
 // Names of what a step has beside its times: they add up to the launch's counters.
@@ -105,8 +104,7 @@ func (e *Executable) recorded() (*timeline.Timeline, error) {
 	return t, nil
 }
 
-// come notes that the worker begins with the current phase, leave that it has no more work
-// in it.
+// come notes that the worker begins with the current phase, leave that it has no more work in it.
 func (w *Worker) come() {
 	if w.record != nil {
 		w.record.came = w.now()

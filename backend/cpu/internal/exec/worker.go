@@ -151,8 +151,7 @@ func (w *Worker) run(steps []*plan.Step) {
 	}
 }
 
-// fresh reports whether step s stores its value in the current program, rather than
-// adding it.
+// fresh reports whether step s stores its value in the current program, rather than adding it.
 func (w *Worker) fresh(s *plan.Step) bool {
 	return s.Stmt.Kind == tile.Store || s.Zeroed != nil && tile.EvalCond(s.Zeroed, &w.Frame)
 }

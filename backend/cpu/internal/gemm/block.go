@@ -111,6 +111,4 @@ func (x block[C]) column(i0, i1, j, s, steps int) {
 	}
 }
 
-func (x block[C]) panelOfB(j, s int) *uint32 {
-	return &x.b[j/x.nr*x.panelB+(x.step0+s)*x.nr*x.words]
-}
+func (x block[C]) panelOfB(j, s int) *uint32 { return &x.b[j/x.nr*x.panelB+(x.step0+s)*x.nr*x.words] }

@@ -148,9 +148,7 @@ func (x tilesBlock[C]) shareOfA(nextA uintptr, n, panels, steps int) (next uintp
 	return nextA + uintptr(asked/rows*lines+asked%rows*x.a.row), x.a.row
 }
 
-func (x tilesBlock[C]) panelOfA(i, s int) *uint32 {
-	return x.a.at(i/tilesMR, s)
-}
+func (x tilesBlock[C]) panelOfA(i, s int) *uint32 { return x.a.at(i/tilesMR, s) }
 
 func (x tilesBlock[C]) panelOfB(j, s int) *uint32 {
 	return &x.b[j/tilesNR*x.panelB+(x.step0+s)*tilesNR*tilesWords]
@@ -168,9 +166,8 @@ type Scaling struct {
 	Columns []float32 // for each 32 columns their factors, and then what is added to them
 }
 
-// MultiplyWhole is Multiply, not accumulating, into a c of float32, or of uint16 for
-// bits of bfloat16, that starts on a cache line. Of a sum of row i and column j in it
-// is
+// MultiplyWhole is Multiply, not accumulating, into a c of float32, or of uint16 for bits of
+// bfloat16, that starts on a cache line. Of a sum of row i and column j in it is
 //
 //	c[i, j] = float32(sum) · row factor i · column factor j · last row factor i + column term j
 //

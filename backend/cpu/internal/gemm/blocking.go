@@ -21,11 +21,10 @@ func hostBlocking(host probe.HostInfo) blocking {
 	}
 }
 
-// thin is how many steps a register tile runs over where few rows of A meet a B that comes
-// from far; 0 where it is not so. Few are those whose tiles, each asking for its share,
-// would not ask for all of the next panel of B. Then B is read as memory brings it, from
-// end to end, and only the run that is multiplied and the one behind it are in L1, with a
-// panel of A each.
+// thin is how many steps a register tile runs over where few rows of A meet a B that comes from
+// far; 0 where it is not so. Few are those whose tiles, each asking for its share, would not ask
+// for all of the next panel of B. Then B is read as memory brings it, from end to end, and only the
+// run that is multiplied and the one behind it are in L1, with a panel of A each.
 func (x blocking) thin(mr, nr, m, steps int) int {
 	if x.near <= 0 || ceil(m, mr)*prefetchedPerStep >= nr*wordBytes {
 		return 0
@@ -35,19 +34,17 @@ func (x blocking) thin(mr, nr, m, steps int) int {
 	return min(most, ceil(even(steps, most), turn)*turn)
 }
 
-// Blocking is how Block divides m rows of A, n columns of B and k elements for the
-// caches: runs of k_c elements of k, over each of which a register tile stays in
-// registers; pieces of m_c rows of A, which stay in L2 while panels of B pass; and
-// parts of n_c columns. Those of vectors are all columns. Tiles go through k part
-// by part of a piece, so that the sums of one stay in L2 meanwhile; a single run
-// needs no parts. The last of each may be smaller.
+// Blocking is how Block divides m rows of A, n columns of B and k elements for the caches: runs of
+// k_c elements of k, over each of which a register tile stays in registers; pieces of m_c rows of
+// A, which stay in L2 while panels of B pass; and parts of n_c columns. Those of vectors are all
+// columns. Tiles go through k part by part of a piece, so that the sums of one stay in L2
+// meanwhile; a single run needs no parts. The last of each may be smaller.
 func (p *MicroKernels[S, C]) Blocking(m, n, k int) (kc, mc, nc int) {
 	kc, mc, nc = p.blocking.of(p.MR, p.NR, p.Words, m, n, ceil(k, p.KU))
 	return kc * p.KU, mc, nc
 }
 
-// of is Blocking in steps, for register tiles of mr rows and nr columns, words words
-// deep a step.
+// of is Blocking in steps, for register tiles of mr rows and nr columns, words words deep a step.
 func (x blocking) of(mr, nr, words, m, n, steps int) (run, rows, cols int) {
 	run = even(steps, x.steps)
 	most, tiles := max(1, x.bytes/(run*mr*words*wordBytes)), x.work/(mr*nr*wordBytes)

@@ -42,9 +42,8 @@ func (p *MicroKernels[S, C]) Read(m, ldb int) ReadB {
 	return ReadTiles
 }
 
-// A direct computes the rows×cols corner of one register tile like a tile
-// but takes b from rows of a matrix that are ldb bytes apart,
-// KU of them a step:
+// A direct computes the rows×cols corner of one register tile like a tile but takes b from rows of
+// a matrix that are ldb bytes apart, KU of them a step:
 //
 //	for i := range rows {
 //		for j := range cols {
@@ -64,10 +63,9 @@ func (p *MicroKernels[S, C]) Read(m, ldb int) ReadB {
 // those of quads of AVX-512 from a bias, if it is not nil.
 type direct[C Sum] func(c *C, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *C, accumulate bool)
 
-// DirectRows is the number of rows of a up to which MultiplyDirect is faster than
-// PackB and Block of the same product, as measured with b in L3 and in memory;
-// 0 where MultiplyDirect may not be called. Where a packed b serves more rows than
-// those of one block, they count together.
+// DirectRows is the number of rows of a up to which MultiplyDirect is faster than PackB and Block
+// of the same product, as measured with b in L3 and in memory; 0 where MultiplyDirect may not be
+// called. Where a packed b serves more rows than those of one block, they count together.
 func (p *MicroKernels[S, C]) DirectRows() int {
 	switch {
 	case p.Choices.B == ReadPacked:
@@ -187,8 +185,7 @@ const (
 	directStreams = 16
 )
 
-// column multiplies cols columns by all rows of a; its rows of b are at b, ldb
-// elements apart.
+// column multiplies cols columns by all rows of a; its rows of b are at b, ldb elements apart.
 func (x directBlock[S, C]) column(j, cols, s, steps int, b unsafe.Pointer, ldb, ahead int) {
 	tile, mr := x.direct, x.MR
 	for i := 0; i < x.m; i += mr {
@@ -208,12 +205,11 @@ func (x directBlock[S, C]) edge(j, cols, s, steps int) {
 	}
 }
 
-// directSteps is how many steps a tile runs over before the next columns get
-// their turn, as measured. Deep runs mean few passes over c. But each of their
-// rows of b is a stream of its own, and processors follow about sixteen: for
-// few rows of a, or a b in memory, that is worth more, but not where widening b
-// takes as long as reading it. Columns of short rows that follow each other are gone down
-// as far as L2 holds the rows for the next ones.
+// directSteps is how many steps a tile runs over before the next columns get their turn, as
+// measured. Deep runs mean few passes over c. But each of their rows of b is a stream of its own,
+// and processors follow about sixteen: for few rows of a, or a b in memory, that is worth more, but
+// not where widening b takes as long as reading it. Columns of short rows that follow each other
+// are gone down as far as L2 holds the rows for the next ones.
 func (p *MicroKernels[S, C]) directSteps(m, n, k, ldb int) int {
 	if p.direct.steps > 0 {
 		return p.direct.steps

@@ -40,26 +40,23 @@
 //
 // Packed int8 whose groups along k have scales are the product of Groups (groups.go).
 //
-// AMX has tile registers of 16 rows, which multiply so fast that each pass over c
-// would show (tiles.go). So Multiply reads an a that is not packed there too, keeps sums
-// between runs of k apart from c, and writes c once (block_tiles.go): by non-temporal
-// stores, rounded to bfloat16 or scaled (MultiplyWhole). AMX is
-// used only after small products on it were the same as those in Go
-// (tiles_proof_amd64.go). Where they are not, or where the operating system refuses,
-// ISA.Missing says so and AVX512 is the best there is.
+// AMX has tile registers of 16 rows, which multiply so fast that each pass over c would show
+// (tiles.go). So Multiply reads an a that is not packed there too, keeps sums between runs of k
+// apart from c, and writes c once (block_tiles.go): by non-temporal stores, rounded to bfloat16 or
+// scaled (MultiplyWhole). AMX is used only after small products on it were the same as those in Go
+// (tiles_proof_amd64.go). Where they are not, or where the operating system refuses, ISA.Missing
+// says so and AVX512 is the best there is.
 //
-// Every micro-kernel in assembly has a twin in Go with the same signature, and every packing
-// one of the same panels, which tests compare with. Those of float32 and of pairs are what
-// other machines run, and those of tiles what AMX is proved by (tile_generic.go, pack,
-// tiles_generic.go); the rest are with the tests (twins_test.go). Tiles that
-// read b where it lies (direct.go, inplace.go) are compared with the twin of a
-// tile on a b packed in Go. The assembly is written by asmgen:
+// Every micro-kernel in assembly has a twin in Go with the same signature, and every packing one of
+// the same panels, which tests compare with. Those of float32 and of pairs are what other machines
+// run, and those of tiles what AMX is proved by (tile_generic.go, pack, tiles_generic.go); the rest
+// are with the tests (twins_test.go). Tiles that read b where it lies (direct.go, inplace.go) are
+// compared with the twin of a tile on a b packed in Go. The assembly is written by asmgen:
 //
 //	go test ./tools/asmgen -generate
 //
-// On arm64 a tile of NEON multiplies float32, bfloat16 widened to it, and bytes where the
-// processor has their product (tile_arm64.go). Packing there is in Go, and B is always
-// packed.
+// On arm64 a tile of NEON multiplies float32, bfloat16 widened to it, and bytes where the processor
+// has their product (tile_arm64.go). Packing there is in Go, and B is always packed.
 //
 // Routines and Code (routines.go) are for those who want to see a micro-kernel: its name and machine code.
 //

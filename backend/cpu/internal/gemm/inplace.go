@@ -56,9 +56,8 @@ type quick[C Sum] struct {
 // writing and reading of what is widened. An int8 is left to their own ways.
 const fewInPlaceRows = 2
 
-// An inPlace computes rows × (tiles·Cols(rows)) sums over some steps, of one
-// panel of a and a b whose rows are ldb bytes apart, KU of them a step, elements
-// from the lowest bits of a byte up:
+// An inPlace computes rows × (tiles·Cols(rows)) sums over some steps, of one panel of a and a b
+// whose rows are ldb bytes apart, KU of them a step, elements from the lowest bits of a byte up:
 //
 //	for i := range rows {
 //		for j := range tiles * Cols(rows) {
@@ -91,11 +90,10 @@ func (p *InPlace[C]) Cols(rows int) int {
 // mostInPlaceCols is the most of them.
 const mostInPlaceCols = 64
 
-// Block multiplies packed a (m×k) by b (k×n), whose element (l, j) is element
-// off+l*ldb+j of the memory, into the m×n corner of c: c = a·b, or c += a·b.
-// Any number of rows is right; it pays up to Pays. work is as many bytes as Work, on
-// a cache line; nil for memory of its own. Groups of elements of k have the scales of by, none
-// if that is zero.
+// Block multiplies packed a (m×k) by b (k×n), whose element (l, j) is element off+l*ldb+j of the
+// memory, into the m×n corner of c: c = a·b, or c += a·b. Any number of rows is right; it pays up
+// to Pays. work is as many bytes as Work, on a cache line; nil for memory of its own. Groups of
+// elements of k have the scales of by, none if that is zero.
 func (p *InPlace[C]) Block(c []C, ldc, m, n, k int, a, b []byte, off, ldb int, accumulate bool, work []byte, by GroupsOfB) {
 	if m < 0 || n < 0 || k < 0 || off%p.Whole != 0 || k > 1 && ldb%p.Whole != 0 {
 		panic(fmt.Sprintf("gemm: in place %d×%d, k %d, of %s from %d on, rows %d apart", m, n, k, p.Name, off, ldb))
@@ -279,9 +277,8 @@ func unlessGreat(scale, limit float32) func(dst, a []uint32, mr, rows, steps int
 	}
 }
 
-// offsetPairs are the words of a quick that multiplies pairs of int8 by numbers
-// offset by eight: the pair as bytes, twice, and at the end what undoes that, as
-// int16, twice.
+// offsetPairs are the words of a quick that multiplies pairs of int8 by numbers offset by eight:
+// the pair as bytes, twice, and at the end what undoes that, as int16, twice.
 func offsetPairs(dst, a []uint32, mr, rows, steps int) bool {
 	const twice = 1<<16 | 1
 	for i := range rows {

@@ -5,10 +5,9 @@ import (
 	"matladder/backend/cpu/internal/probe"
 )
 
-// Kernels is the table of one instruction set: a path for each element type.
-// Panels packed by one path may be multiplied by another of equal Format, so
-// a bfloat16 a times a float32 b is WideBFloat16.PackA, Float32.PackB and
-// either Block.
+// Kernels is the table of one instruction set: a path for each element type. Panels packed by one
+// path may be multiplied by another of equal Format, so a bfloat16 a times a float32 b is
+// WideBFloat16.PackA, Float32.PackB and either Block.
 type Kernels struct {
 	ISA      ISA
 	Float32  *MicroKernels[float32, float32]
@@ -29,9 +28,8 @@ type Kernels struct {
 	TilesBFloat16 *MicroKernels[uint16, float32]
 	TilesInt8     *MicroKernels[int8, int32]
 
-	// What a product of few rows of a is better off with, as it reads b where it
-	// lies. Other than BFloat16 and Int8 only where those do not: on tiles, and on
-	// quads of AVX-VNNI.
+	// What a product of few rows of a is better off with, as it reads b where it lies. Other than
+	// BFloat16 and Int8 only where those do not: on tiles, and on quads of AVX-VNNI.
 	ThinBFloat16 *MicroKernels[uint16, float32]
 	ThinInt8     *MicroKernels[int8, int32]
 
@@ -44,8 +42,7 @@ type Kernels struct {
 	Choices // other than the rules
 }
 
-// Thin returns the table with ThinBFloat16 and ThinInt8 in the places of BFloat16
-// and Int8.
+// Thin returns the table with ThinBFloat16 and ThinInt8 in the places of BFloat16 and Int8.
 func (k *Kernels) Thin() *Kernels {
 	thin := *k
 	thin.BFloat16, thin.Int8 = k.ThinBFloat16, k.ThinInt8
@@ -75,14 +72,12 @@ type Sum interface {
 // A MicroKernels packs operands of element type S and multiplies them into sums of
 // type C. Its methods may be called from many goroutines at once.
 //
-// In packed memory a word of 32 bits holds one step: KU consecutive elements
-// of k for one row of a, or one column of b. Panel p of a holds rows
-// p·MR … p·MR+MR-1, step after step, MR words a step; b likewise with NR.
-// Words beyond the extents are zero elements.
+// In packed memory a word of 32 bits holds one step: KU consecutive elements of k for one row of a,
+// or one column of b. Panel p of a holds rows p·MR … p·MR+MR-1, step after step, MR words a step; b
+// likewise with NR. Words beyond the extents are zero elements.
 //
-// For tiles a step is sixteen words deep, so KU is sixteen times as many
-// elements: of a the words of each row follow each other, of b the words of
-// each column lie NR apart.
+// For tiles a step is sixteen words deep, so KU is sixteen times as many elements: of a the words
+// of each row follow each other, of b the words of each column lie NR apart.
 type MicroKernels[S Source, C Sum] struct {
 	Name   string // instruction set, tile and format: "avx512 12x32 float32"
 	Format string // of packed panels; equal formats may be mixed
@@ -113,12 +108,10 @@ func (p *MicroKernels[S, C]) SizeA(m, k int) int { return ceil(m, p.MR) * p.Pane
 // SizeB is the number of bytes PackB writes for k rows of n elements.
 func (p *MicroKernels[S, C]) SizeB(k, n int) int { return ceil(n, p.NR) * p.PanelB(k) }
 
-// PanelA is the number of bytes of one panel of a: rows from p·MR on start at
-// byte p·PanelA(k).
+// PanelA is the number of bytes of one panel of a: rows from p·MR on start at byte p·PanelA(k).
 func (p *MicroKernels[S, C]) PanelA(k int) int { return p.MR * ceil(k, p.KU) * p.Words * wordBytes }
 
-// PanelB is the number of bytes of one panel of b: columns from p·NR on start
-// at byte p·PanelB(k).
+// PanelB is the number of bytes of one panel of b: columns from p·NR on start at byte p·PanelB(k).
 func (p *MicroKernels[S, C]) PanelB(k int) int { return p.NR * ceil(k, p.KU) * p.Words * wordBytes }
 
 // PackA packs the m×k matrix with elements src[i*ld+l]. dst comes from Buffer

@@ -29,10 +29,9 @@ func hostPieces(host probe.HostInfo, mr, nr, rows, close int) pieceCuts {
 	return p
 }
 
-// pay reports whether pieces pay for m rows of a and a b whose rows are some bytes
-// apart. Register tiles that read many such rows where they lie ask for lines of each
-// ahead, which drive each other out where the distance is a multiple of half a KiB, as
-// measured.
+// pay reports whether pieces pay for m rows of a and a b whose rows are some bytes apart. Register
+// tiles that read many such rows where they lie ask for lines of each ahead, which drive each other
+// out where the distance is a multiple of half a KiB, as measured.
 func (p pieceCuts) pay(m, apart int) bool {
 	rows := p.rows
 	if apart%512 == 0 {
@@ -60,9 +59,8 @@ func (p *MicroKernels[S, C]) pieceFor(m int) (steps, width int) {
 // work is the bytes of the largest packed piece.
 func (p pieceCuts) work(nr int) int { return p.steps * ceil(p.width, nr) * nr * wordBytes }
 
-// inPieces multiplies steps whole steps of n columns piece by piece: each is packed
-// into work, which stays in L2, and while it is multiplied rows of the next one
-// are asked for.
+// inPieces multiplies steps whole steps of n columns piece by piece: each is packed into work,
+// which stays in L2, and while it is multiplied rows of the next one are asked for.
 //
 //	for piece of columns {
 //		for piece of k {

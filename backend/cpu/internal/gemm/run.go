@@ -27,8 +27,7 @@ const (
 	WriteNonTemporal              // so too, by non-temporal stores: C is not soon needed
 )
 
-// ReadsA reports whether this path multiplies an a that is not packed, of k
-// elements in a row.
+// ReadsA reports whether this path multiplies an a that is not packed, of k elements in a row.
 func (p *MicroKernels[S, C]) ReadsA(k int) bool {
 	words := p.kernel.rows.tile != nil && p.KU*memory.Size[S]() == wordBytes // in memory as in panels
 	return (p.kernel.strips != nil || words) && k%p.KU == 0

@@ -42,8 +42,7 @@ const (
 	streamBytes = 16 << 10
 )
 
-// inStreams multiplies what whole streams there are: k elements of the rows of a by n
-// columns.
+// inStreams multiplies what whole streams there are: k elements of the rows of a by n columns.
 func (x directBlock[S, C]) inStreams(n, k int) {
 	piece := n
 	if x.m > 1 {

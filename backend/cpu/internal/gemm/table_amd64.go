@@ -86,9 +86,8 @@ func avx512Kernels(host probe.HostInfo) *Kernels {
 	return k
 }
 
-// pairsAreFaster measures once, as processors with the instruction differ: some
-// have twice the rate of float32 by it, others half of it. Where both are
-// equal pairs win by their smaller panels.
+// pairsAreFaster measures once, as processors with the instruction differ: some have twice the rate
+// of float32 by it, others half of it. Where both are equal pairs win by their smaller panels.
 var pairsAreFaster = sync.OnceValue(func() bool {
 	pairs, widened := probe.BFloat16Pairs()
 	return pairs > 0.9*widened

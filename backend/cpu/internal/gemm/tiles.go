@@ -17,10 +17,9 @@ const (
 	tilesWords       = pack.TileWords
 )
 
-// A strip is one column of register tiles, cols ≤ NR wide, over steps ≥ 1 steps
-// of panels of a, whole but for the last one's rows, and of one panel of b. Rows,
-// panels and steps lie as many bytes apart as said; rows of a tile of b follow
-// each other.
+// A strip is one column of register tiles, cols ≤ NR wide, over steps ≥ 1 steps of panels of a,
+// whole but for the last one's rows, and of one panel of b. Rows, panels and steps lie as many
+// bytes apart as said; rows of a tile of b follow each other.
 //
 // A kernel for strips computes
 //
@@ -44,12 +43,11 @@ const (
 // nextB on, one after the other, and for two from nextA on, those of the next
 // step aheadA bytes further. They are addresses only, never read.
 //
-// With a stream, the sums of a whole panel are left in sum, where rows follow each
-// other, and written to c while the next panel is computed. Those of the last one
-// stay there: the caller hands them to the next strip as copy and copyTo, or to
-// flushSums. Columns of c are a whole panel then, and its rows lie on whole cache
-// lines; rows that are no whole panel come to c at once, as they are. Denormal
-// numbers that are rounded count as zero.
+// With a stream, the sums of a whole panel are left in sum, where rows follow each other, and
+// written to c while the next panel is computed. Those of the last one stay there: the caller hands
+// them to the next strip as copy and copyTo, or to flushSums. Columns of c are a whole panel then,
+// and its rows lie on whole cache lines; rows that are no whole panel come to c at once, as they
+// are. Denormal numbers that are rounded count as zero.
 //
 // From one panel to the next sum moves by sumPanel and sumAfter bytes in turn, and
 // what by says of rows by those of a panel.

@@ -54,9 +54,8 @@ func stepInt8(s int32, a, b *[tilesWords]uint32) int32 {
 	return s
 }
 
-// addProduct adds the product of two float32 of at most eight significant
-// bits. Such a product is exact in float32 unless it leaves the range; then
-// float64 holds what counts of the sum.
+// addProduct adds the product of two float32 of at most eight significant bits. Such a product is
+// exact in float32 unless it leaves the range; then float64 holds what counts of the sum.
 func addProduct(s float32, x, y uint32) float32 {
 	p := float64(flush(math.Float32frombits(x))) * float64(flush(math.Float32frombits(y)))
 	if size := math.Abs(p); size == 0 || size >= leastNormal && size <= math.MaxFloat32 {

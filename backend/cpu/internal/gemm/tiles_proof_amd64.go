@@ -8,11 +8,10 @@ import (
 	"matladder/backend/cpu/internal/probe"
 )
 
-// tilesWrong multiplies small matrices on tiles, once in a process, and names
-// the instructions whose results are not those of their twins in Go: a
-// processor, an emulator or a virtual machine that says it has AMX may be
-// wrong. It takes less than a millisecond. Call it only where package amx
-// finds nothing missing.
+// tilesWrong multiplies small matrices on tiles, once in a process, and names the instructions
+// whose results are not those of their twins in Go: a processor, an emulator or a virtual machine
+// that says it has AMX may be wrong. It takes less than a millisecond. Call it only where package
+// amx finds nothing missing.
 var tilesWrong = sync.OnceValue(func() []string {
 	var wrong []string
 	// Integers, whose sums are exact in whatever order they are added.

@@ -171,8 +171,7 @@ func (r *Matrix) BlockCount() int {
 	return n
 }
 
-// InRow is a number of elements that blocks of r and rows of the array both begin
-// at multiples of.
+// InRow is a number of elements that blocks of r and rows of the array both begin at multiples of.
 func (r *Matrix) InRow() int {
 	n := r.LD
 	for i := range r.Index {
@@ -202,8 +201,7 @@ func (r *Matrix) Along(at *Place, d, b int) {
 	}
 }
 
-// WrittenOnce reports whether r is an output each of whose blocks is seen by one
-// program only.
+// WrittenOnce reports whether r is an output each of whose blocks is seen by one program only.
 func (p *Plan) WrittenOnce(r *Matrix) bool {
 	if r.Kind != tile.Out || !tile.TableFree(r.Index...) {
 		return false

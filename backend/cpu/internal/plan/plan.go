@@ -1,7 +1,6 @@
-// Package plan is what passes make of a tile program and workers then run: its arrays as
-// matrices, the statements as steps, how the operands of each product are packed and kept,
-// and how the grid is dealt to workers. A plan prints itself. Nothing changes it once it is
-// built.
+// Package plan is what passes make of a tile program and workers then run: its arrays as matrices,
+// the statements as steps, how the operands of each product are packed and kept, and how the grid
+// is dealt to workers. A plan prints itself. Nothing changes it once it is built.
 package plan
 
 import (

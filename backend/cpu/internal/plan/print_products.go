@@ -70,8 +70,7 @@ func seconds(v float64) string {
 	return fmt.Sprintf("%.3g ms", v*1e3)
 }
 
-// readsOf are the ways in which products read operand i, a B that is not packed as a
-// whole.
+// readsOf are the ways in which products read operand i, a B that is not packed as a whole.
 func (p *Plan) readsOf(i int) []gemm.ReadB {
 	var reads []gemm.ReadB
 	p.EachDot(func(s ShownStep, d *Dot) {

@@ -87,8 +87,7 @@ func (p *Plan) tellValues(say say) {
 	}
 }
 
-// tellValue is a step's destination and the operations of its value that compute
-// something.
+// tellValue is a step's destination and the operations of its value that compute something.
 func (s ShownStep) tellValue() string {
 	var ops []string
 	if len(s.Dots) > 0 {

@@ -85,10 +85,9 @@ type Packing struct {
 	Chunk    int       // words of a lane that a chunk has at most
 }
 
-// A PackFunc reads element l of lane i at src[off+i*ld+l], or at src[off+l*ld+i] if
-// the lanes are the columns of memory. Panels follow each other, but those of columns
-// of b lie apart bytes apart, as k may be part of theirs. Elements are multiplied by scales, if
-// there are any.
+// A PackFunc reads element l of lane i at src[off+i*ld+l], or at src[off+l*ld+i] if the lanes are
+// the columns of memory. Panels follow each other, but those of columns of b lie apart bytes apart,
+// as k may be part of theirs. Elements are multiplied by scales, if there are any.
 type PackFunc func(dst []byte, apart int, src []byte, off, ld, lanes, k int, columns bool, by ScalesOfGroups)
 
 // ScalesOfGroups are scales in memory of lanes and elements of k that are packed: that of element l
@@ -118,9 +117,8 @@ func (s ScalesOfGroups) Row(dst []float32, group int) {
 	}
 }
 
-// An operand whose dtype is not the factor's is widened while it is packed, or
-// just before it is multiplied, or by the micro-kernel, so that it moves as few
-// bytes as it has.
+// An operand whose dtype is not the factor's is widened while it is packed, or just before it is
+// multiplied, or by the micro-kernel, so that it moves as few bytes as it has.
 
 // Widening is how numbers of the dtype in memory become factors.
 type Widening struct {

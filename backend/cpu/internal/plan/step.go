@@ -132,8 +132,7 @@ type Lanes[T any] func(w *Frame, row, col, n int) []T
 // Writer computes and writes elements col … col+n-1 of a row of the destination.
 type Writer func(w *Frame, row, col, n int)
 
-// Scales are what a product is multiplied by and what is added to it as it is
-// written:
+// Scales are what a product is multiplied by and what is added to it as it is written:
 //
 //	product · factor of the row · factor of the column · last factor of the row + term of the column
 type Scales struct {

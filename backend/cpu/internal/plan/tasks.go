@@ -5,12 +5,11 @@ import "matladder/tile"
 // Tasks is the grid as workers go through it. A task is one point of the
 // parallel axes; the worker that takes it runs the arbitrary axes in order.
 //
-// Tasks are numbered so that those next to each other share a block of a: the
-// axes that b does not depend on are outer, those that it does depend on inner. Along
-// those that every operand depends on there is nothing to share: they are the outermost.
-// By columns it is the other way round, and they share a block of b. Where the
-// cache cannot hold all of b, groups of the inner coordinates are phases, one after
-// another.
+// Tasks are numbered so that those next to each other share a block of a: the axes that b does not
+// depend on are outer, those that it does depend on inner. Along those that every operand depends
+// on there is nothing to share: they are the outermost. By columns it is the other way round, and
+// they share a block of b. Where the cache cannot hold all of b, groups of the inner coordinates
+// are phases, one after another.
 type Tasks struct {
 	Outer, Inner, Serial []int // axes of the grid
 	Outers, Inners       int   // points of outer and inner

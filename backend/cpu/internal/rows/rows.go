@@ -240,9 +240,7 @@ func products[T any](dst, x Matrix[T], y Matrix[float32], z Matrix[T], w Matrix[
 }
 
 // affine1 is one element of Affine. The conversions forbid one rounding for two.
-func affine1(x, a, b, w, c float32) float32 {
-	return float32(float32(float32(x+a)*b)*w) + c
-}
+func affine1(x, a, b, w, c float32) float32 { return float32(float32(float32(x+a)*b)*w) + c }
 
 func add[T float32 | int32](dst, x, y []T) {
 	x, y = x[:len(dst)], y[:len(dst)]
@@ -266,9 +264,7 @@ func mul[T float32 | int32](dst, x, y []T) {
 }
 
 // Code is one element of ToInt8.
-func Code(x, by, zero float32) int8 {
-	return Saturate(float32(math.RoundToEven(float64(x*by))) + zero)
-}
+func Code(x, by, zero float32) int8 { return Saturate(float32(math.RoundToEven(float64(x*by))) + zero) }
 
 // Saturate is the int8 nearest to x, ties to even; 0 for NaN.
 func Saturate(x float32) int8 {

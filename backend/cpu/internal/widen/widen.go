@@ -18,10 +18,9 @@ import (
 	"matladder/tile"
 )
 
-// Loops are the loops for one instruction set. Each writes element off+i of src
-// to dst[i]. Two of 4 bits lie in a byte, the first in the low nibble. While at it a
-// loop asks for the memory that lies ahead bytes behind what it reads, which need
-// not be src's.
+// Loops are the loops for one instruction set. Each writes element off+i of src to dst[i]. Two of 4
+// bits lie in a byte, the first in the low nibble. While at it a loop asks for the memory that lies
+// ahead bytes behind what it reads, which need not be src's.
 type Loops struct {
 	Int4ToInt8   func(dst []int8, src []byte, off, ahead int)
 	Float4ToInt8 func(dst []int8, src []byte, off, ahead int) // twice the number of e2m1fn

@@ -7,8 +7,11 @@ is text, the others are arrays in the machine's byte order.
   hello NAME PATH, then the   ready FUNCTION,FUNCTION,... VERSIONS; NAME is one, or * for all
     text of the file
   problem JSON                ok; {"Function", "In" and "Out": [{"Name", "Dtype", "Shape"}], "Problem"}
-  load, then the inputs       ok
-  run LAUNCHES                ok NANOSECONDS; the first run calls the function ahead, untimed
+  load, then the inputs       ok; where there were some, these lie in the same places
+  prepare                     ok; calls the function once, unless that was done
+  run LAUNCHES                ok NANOSECONDS; it prepares ahead, untimed
+  run LAUNCHES, then changes  likewise; those of the first array are made ahead, and one of the second
+                              before each launch, untimed: backend.Changes says how they are written
   poison                      ok; the output that there was is full of ones, and gone
   output                      ok, then the outputs
   export PLATFORM CORES KIND  ok LENGTH; what JAX makes of the function for the problem's shapes, and
@@ -42,6 +45,7 @@ import time
 import traceback
 
 THREADS = int(sys.argv[1])
+CLOCK = time.perf_counter_ns
 SELF = os.getpid()
 if hasattr(os, "sched_setaffinity"):  # before libraries count cores
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:THREADS])
@@ -101,8 +105,12 @@ class NumPy:
     def wait(self, out):
         pass
 
-    def is_array(self, out):
-        return isinstance(out, self.numpy.ndarray)
+    def is_array(self, out):  # a subclass may compute when it is looked at
+        return type(out) is self.numpy.ndarray
+
+    def at(self, array):
+        """Address and bytes of an array."""
+        return array.ctypes.data, array.nbytes
 
     def word(self, out):
         return str(out.dtype)
@@ -126,6 +134,7 @@ class JAX(NumPy):
         super().__init__(_)
         import jax
         self.jax, self.last = jax, (None, None)
+        self.kind = type(jax.numpy.zeros(()))
 
     def array(self, data, word, shape):
         return self.jax.block_until_ready(self.jax.numpy.array(super().array(data, word, shape)))
@@ -175,7 +184,10 @@ class JAX(NumPy):
             self.jax.block_until_ready(out)
 
     def is_array(self, out):
-        return isinstance(out, self.jax.Array)
+        return type(out) is self.kind
+
+    def at(self, array):
+        return array.unsafe_buffer_pointer(), array.nbytes
 
     def data(self, out):
         return self.numpy.asarray(out).tobytes()
@@ -210,7 +222,10 @@ class Torch:
         pass
 
     def is_array(self, out):
-        return isinstance(out, self.torch.Tensor)
+        return type(out) is self.torch.Tensor
+
+    def at(self, array):
+        return array.data_ptr(), array.nbytes
 
     def word(self, out):
         return str(out.dtype).rpartition(".")[2]
@@ -378,6 +393,11 @@ class Buffers:
     def is_array(self, out):
         return isinstance(out, memoryview)
 
+    def at(self, array):
+        if array.readonly or not array.c_contiguous:
+            return 0, 0
+        return ctypes.addressof(ctypes.c_char.from_buffer(array.cast("B"))), array.nbytes
+
     def word(self, out):
         return {f: word for word, f in self.formats.items()}.get(out.format, out.format)
 
@@ -426,7 +446,7 @@ class Runner:
         self.forget()
 
     def forget(self):
-        self.inputs, self.compute, self.out = [], None, None
+        self.inputs, self.compute, self.out, self.left, self.views = [], None, None, None, {}
 
     def hello(self, words, arrays):
         wanted, _, self.path = words.partition(" ")
@@ -532,10 +552,25 @@ class Runner:
         return "ok", "", []
 
     def load(self, _, arrays):
-        self.forget()
-        for a, data in zip(self.asked["In"], arrays):
-            self.inputs.append(self.arrays.array(data, a["Dtype"], a["Shape"]))
+        self.out = self.left = None
+        for i, (a, data) in enumerate(zip(self.asked["In"], arrays)):
+            if len(self.inputs) == len(arrays):  # what was prepared holds them
+                at, n = self.arrays.at(self.inputs[i])
+                ctypes.memmove(at, (ctypes.c_char * n).from_buffer(data), n)
+            else:
+                self.inputs.append(self.arrays.array(data, a["Dtype"], a["Shape"]))
         return "ok", "", []
+
+    def words_of(self, i, size):
+        """Input i as integers of so many bytes."""
+        if (i, size) not in self.views:
+            at, n = self.arrays.at(self.inputs[i])
+            kind = {1: ctypes.c_uint8, 2: ctypes.c_uint16, 4: ctypes.c_uint32}[size]
+            self.views[i, size] = (kind * (n // size)).from_address(at)
+        return self.views[i, size]
+
+    def changes(self, data):
+        return [(self.words_of(i, size), at // size, bits) for at, bits, i, size in struct.iter_unpack("<QIHH", data)]
 
     def compile(self, words, arrays):
         import triton
@@ -566,31 +601,51 @@ class Runner:
                 raise Failed(f"{name} returns {got}, and an array of {self.arrays.name} is wanted: {spelled}")
             if list(o.shape) != a["Shape"] or self.arrays.word(o) != a["Dtype"]:
                 raise Failed(f"{name} returns {shape(o.shape)} {self.arrays.word(o)}, and {spelled} is wanted")
+        for o in outs:
+            for a, i in zip(self.asked["In"], self.inputs):
+                (at, n), (begin, m) = self.arrays.at(o), self.arrays.at(i)
+                if begin < at + n and at < begin + m:
+                    raise Failed(f"{name} returns memory of its input {a['Name']}")
         self.out = outs
 
-    def run(self, words, _):
+    def prepare(self, _=None, __=None):
         if self.compute is None:  # under the time limit of a run: it compiles, or does not return
             self.compute = self.arrays.prepare(self.function, self.inputs)
             out = self.compute()
             self.arrays.wait(out)
             self.taken(out)
-        compute, wait, out = self.compute, self.arrays.wait, None
-        begin = time.perf_counter_ns()
-        for _ in range(int(words)):
-            out = compute()
-            wait(out)
-        elapsed = time.perf_counter_ns() - begin
+        return "ok", "", []
+
+    def run(self, words, changes):
+        self.prepare()
+        compute, wait, clock, elapsed = self.compute, self.arrays.wait, CLOCK, 0
+        if changes:
+            for words_of, i, bits in self.changes(changes[0]):
+                words_of[i] = bits
+            for words_of, i, bits in self.changes(changes[1]):
+                words_of[i] = bits
+                begin = clock()
+                out = compute()
+                wait(out)
+                elapsed += clock() - begin
+        else:
+            begin = clock()
+            for _ in range(int(words)):
+                out = compute()
+                wait(out)
+            elapsed = clock() - begin
         self.taken(out)
+        self.left = [self.arrays.data(o) for o in self.out]  # at once: what a thread writes later is too late
         return "ok", str(elapsed), []
 
     def poison(self, _, __):
         for out in self.out or ():
             self.arrays.damage(out)
-        self.out = None
+        self.out = self.left = None
         return "ok", "", []
 
     def output(self, _, __):
-        return "ok", "", [self.arrays.data(out) for out in self.out]
+        return "ok", "", self.left
 
 
 def view(out):
@@ -654,7 +709,7 @@ def answer(word, text, arrays=()):
 def serve():
     runner = Runner()
     requests = {"hello": runner.hello, "problem": runner.problem, "load": runner.load,
-                "run": runner.run, "poison": runner.poison, "output": runner.output,
+                "prepare": runner.prepare, "run": runner.run, "poison": runner.poison, "output": runner.output,
                 "interpret": runner.interpret, "export": runner.export, "exported": runner.exported,
                 "compile": runner.compile}
     while True:

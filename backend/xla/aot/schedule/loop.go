@@ -10,8 +10,7 @@ import (
 	"matladder/internal/each"
 )
 
-// Loop is a span of bundles that is run again and again, with the branch back
-// and its delay slots.
+// Loop is a span of bundles that is run again and again, with the branch back and its delay slots.
 type Loop struct {
 	Span
 	Depth int // 1 for an outermost loop

@@ -193,8 +193,7 @@ func list(dump fs.FS) ([]file, error) {
 	return files, nil
 }
 
-// Read reads the schedule of a kernel. Where a dump holds several of that name it
-// reads the latest.
+// Read reads the schedule of a kernel. Where a dump holds several of that name it reads the latest.
 func Read(dump fs.FS, kernel string) (*Schedule, error) {
 	files, err := list(dump)
 	if err != nil {

@@ -40,9 +40,7 @@ func panelByPanel[S Source](width int, words func(k int) int, pack func(dst []ui
 		}
 	}
 	return Packer[S]{
-		Rows: func(dst []uint32, src []S, ld, extent, k int) {
-			all(dst, words(k), src, ld, 1, extent, k)
-		},
+		Rows: func(dst []uint32, src []S, ld, extent, k int) { all(dst, words(k), src, ld, 1, extent, k) },
 		Columns: func(dst []uint32, panel int, src []S, ld, extent, k int) {
 			all(dst, panel, src, 1, ld, extent, k)
 		},
@@ -136,9 +134,7 @@ type Sides[S Source] struct {
 }
 
 // InGo are sides of so many rows and columns a panel.
-func InGo[S Source](e Encoding[S], mr, nr int) Sides[S] {
-	return Sides[S]{e.KU, Go(mr, e), Go(nr, e)}
-}
+func InGo[S Source](e Encoding[S], mr, nr int) Sides[S] { return Sides[S]{e.KU, Go(mr, e), Go(nr, e)} }
 
 // What tiles have of A and of B: lanes of a panel, and words of a lane in one step.
 const (

@@ -44,9 +44,8 @@ type (
 	packColumns func(dst *uint32, src unsafe.Pointer, ld, rows, lanes, panels, panel, below int)
 )
 
-// packSIMD packs by vectors, and leaves to packElements what they cannot do
-// without masks: rows beyond the last whole square, and columns so near the
-// end of src that a vector would read beyond.
+// packSIMD packs by vectors, and leaves to packElements what they cannot do without masks: rows
+// beyond the last whole square, and columns so near the end of src that a vector would read beyond.
 type packSIMD[S Source] struct {
 	Encoding[S]
 	isa     simd
@@ -64,9 +63,7 @@ type simd struct {
 	whole int // steps that panels are rounded up to, with zeros; 0 for one
 }
 
-func (p packSIMD[S]) packer() Packer[S] {
-	return Packer[S]{Rows: p.packRows, Columns: p.packColumns}
-}
+func (p packSIMD[S]) packer() Packer[S] { return Packer[S]{Rows: p.packRows, Columns: p.packColumns} }
 
 func (p packSIMD[S]) packRows(dst []uint32, src []S, ld, extent, k int) {
 	whole := k
@@ -146,8 +143,7 @@ func (p packSIMD[S]) edge(dst []uint32, src []S, ld, rows, lanes int) {
 	}
 }
 
-// reach is how many elements of a row are read for a panel: without masks, those of
-// whole vectors.
+// reach is how many elements of a row are read for a panel: without masks, those of whole vectors.
 func (p packSIMD[S]) reach() int {
 	if p.isa.masks {
 		return p.width

@@ -10,9 +10,7 @@ import (
 // packTiles packs a for tiles; words packs panels of the same shape for b.
 type packTiles[S Source] struct{ words packSIMD[S] }
 
-func (p packTiles[S]) packer() Packer[S] {
-	return Packer[S]{Rows: p.rowsOfA, Columns: p.columnsOfA}
-}
+func (p packTiles[S]) packer() Packer[S] { return Packer[S]{Rows: p.rowsOfA, Columns: p.columnsOfA} }
 
 // rowsOfA copies rows of memory to rows of tiles, up to 32 at a time:
 //
