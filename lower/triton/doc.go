@@ -32,8 +32,9 @@
 // them: on sm_100 to float8, with scales of e4m3 to float16; on sm_120 to bfloat16, float4 beside
 // float8 as well. What would be widened, and all on other targets, is decoded by the program.
 //
-// Addresses are pointers. Tensor descriptors (TMA) compile, but the custom call gives a kernel no
-// memory to make them in: jax-cuda13-pjrt 0.11.2 has the address of that memory as 0.
+// Addresses are pointers. Tensor descriptors (TMA) compile. A kernel makes them in memory that the
+// custom call gives it where backend_config has global_scratch_memory_size; in jax-cuda13-pjrt 0.11.2
+// the address of that memory is 0 otherwise. No text uses them yet.
 //
 // What the package does not do: compile or run anything, choose a block shape,
 // or know a clock. A program it cannot write is an *UnsupportedError that names

@@ -106,7 +106,7 @@ func TestForeign_Matrix(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := 0
-	for _, c := range matrix(t) {
+	for _, c := range matrix(t, nvidiaMatrix.formats) {
 		launch, err := triton.Lower(c.programs, triton.Options{Target: target})
 		if err != nil {
 			continue // refused before there is a text

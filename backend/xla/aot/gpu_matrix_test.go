@@ -27,14 +27,15 @@ import (
 type gpuMatrix struct {
 	gpus    []string // one of each generation's instructions
 	file    string
-	maker   string // what compiles, before its version
-	require string // what MATLADDER_REQUIRE calls it
-	head    string // of the page, with the version and four counts
+	maker   string   // what compiles, before its version
+	require string   // what MATLADDER_REQUIRE calls it
+	head    string   // of the page, with the version and four counts
+	formats []string // with scales of groups, of large blocks
 }
 
-var nvidiaMatrix = gpuMatrix{[]string{"a100", "l4", "h100", "b200"}, "../../../docs/gpu_matrix.md", "jax-cuda13-pjrt", "cuda", nvidiaHead}
+var nvidiaMatrix = gpuMatrix{[]string{"a100", "l4", "h100", "b200"}, "../../../docs/gpu_matrix.md", "jax-cuda13-pjrt", "cuda", nvidiaHead, []string{"mxfp8", "mxfp4", "nvfp4", "mxfp8xmxfp4"}}
 
-var amdMatrix = gpuMatrix{[]string{"mi300x", "mi355x"}, "../../../docs/gpu_matrix_amd.md", "Triton", "triton", amdHead}
+var amdMatrix = gpuMatrix{[]string{"mi300x", "mi355x"}, "../../../docs/gpu_matrix_amd.md", "Triton", "triton", amdHead, nil}
 
 // matrixCell is one kernel on one problem: a row of the table.
 type matrixCell struct {
@@ -56,9 +57,9 @@ func (c matrixCell) what() string {
 func (c matrixCell) rung() string { return strings.TrimSpace(c.kernel.Name() + " " + c.variant) }
 
 // matrix lists every rung of matmul on even, ragged and batched sizes in every dtype,
-// every quantization and variant of the rungs with scales, and every rung of the other families in
-// bfloat16 on ragged sizes.
-func matrix(t *testing.T) []matrixCell {
+// every quantization and variant of the rungs with scales, formats by name, and every rung of the other
+// families in bfloat16 on ragged sizes.
+func matrix(t *testing.T, formats []string) []matrixCell {
 	var cells []matrixCell
 	add := func(k kernels.Kernel, variant string, p problem.Problem, b tile.Blocks) {
 		if k.Supports(p) != nil {
@@ -102,6 +103,14 @@ func matrix(t *testing.T) []matrixCell {
 		for _, variant := range problemtest.Kernel(p).Variants(p) {
 			add(kernels.Of(problemtest.Kernel(p)), variant, p, tile.Blocks{M: 64, K: 128, N: 128})
 		}
+	}
+	for _, words := range formats {
+		asked, err := problem.MatmulFamily.Parse(words)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := problem.MakeMatmul(problem.Sizes{300, 1200, 500, 1}, asked)
+		add(kernels.Of(problemtest.Kernel(p)), "", p, tile.Blocks{M: 128, K: 64, N: 128})
 	}
 	for _, f := range problem.Families()[1:] {
 		for _, words := range f.Dtypes[1:2] { // bfloat16
@@ -196,7 +205,7 @@ func TestGPUMatrix(t *testing.T) { nvidiaMatrix.check(t) }
 func TestAMDMatrix(t *testing.T) { amdMatrix.check(t) }
 
 func (m gpuMatrix) check(t *testing.T) {
-	cells := matrix(t)
+	cells := matrix(t, m.formats)
 	if thoroughtest.Full() {
 		m.whole(t, cells)
 		return
@@ -325,7 +334,7 @@ const nvidiaHead = `# What compiles for which GPU
 
 Reference: which kernels compile for which NVIDIA GPU, with the registers and shared memory they take. No GPU is needed or used. [gpu.md](gpu.md) says how to run them.
 
-The table has every rung of matmul in every dtype, on even, ragged and batched sizes, and every quantization of the fifth and sixth. It also has every rung of the other families in bfloat16 on ragged sizes. The plugin jax-cuda13-pjrt %s compiled them for A100 (sm_80), L4 (sm_89), H100 (sm_90a) and B200 (sm_100a). %d of %d programs compile, %d of them with registers spilled to memory; %d are ` + "`too_big`, %d `unsupported`" + `.
+The table has every rung of matmul in every dtype, on even, ragged and batched sizes, and every quantization of the fifth and sixth. It also has formats with scales of groups, and every rung of the other families in bfloat16 on ragged sizes. The plugin jax-cuda13-pjrt %s compiled them for A100 (sm_80), L4 (sm_89), H100 (sm_90a) and B200 (sm_100a). %d of %d programs compile, %d of them with registers spilled to memory; %d are ` + "`too_big`, %d `unsupported`" + `.
 
 | a cell says | meaning |
 | --- | --- |
@@ -334,6 +343,26 @@ The table has every rung of matmul in every dtype, on even, ragged and batched s
 | ` + "`unsupported`" + ` | the same, with what is missing |
 
 Blocks are fixed here, so that rows compare; the same kernel may fit in smaller ones. Every run of .ci/run compiles a sample of this table, ` + "`.ci/full gpus`" + ` all of it.
+
+## Scales of groups
+
+The tensor cores of Blackwell multiply block-scaled formats themselves. [v6](../kernels/v6_mx/README.md) uses them where this table says native. Elsewhere it scales the sum of each group.
+
+| formats | B200, GB200, B300 | RTX PRO 6000 | other GPUs |
+| --- | --- | --- | --- |
+| mxfp8 | native | native | no |
+| mxfp4, nvfp4 | native; B is copied along K first | the same | no |
+| mxfp8 × mxfp4 | native, at float8's rate | no | no |
+| mxint8, a wide A with narrow weights, precision ` + "`highest`" + ` | no | no | no |
+
+- Blocks need 128 rows or more (32 on the RTX PRO 6000). Their depth has to be a power of two, 64 or more.
+- float4 has two elements to a byte: K has to be even, and N too for mxfp8 × mxfp4. The copy of B is part of each launch.
+- A product of float4 whose blocks of B have one reader is not worth a copy. Then mxfp4 is native at float8's rate on the B200, and the rest is not.
+- No GPU has run these. The machine code has the instructions, and the text means what the interpreter says.
+
+[The notebook](notebook/blockscaled.md#gpus-squares-of-4096) has what is predicted.
+
+## The table
 
 | kernel | problem | blocks | sm_80 | sm_89 | sm_90 | sm_100 |
 | --- | --- | --- | --- | --- | --- | --- |

@@ -52,8 +52,9 @@ func fits(l *stablehlo.Launch, m *hlo.Module) error {
 
 // gpuGenerations are those of the GPUs of the chip table, as package lower/triton names them.
 var gpuGenerations = map[string]string{
-	"nvidia_a100_40gb": "sm_80", "nvidia_a100_80gb": "sm_80", "nvidia_rtx_a6000": "sm_80", "nvidia_l4": "sm_89",
+	"nvidia_a100_40gb": "sm_80", "nvidia_a100_80gb": "sm_80", "nvidia_rtx_a6000": "sm_80", "nvidia_l4": "sm_89", "nvidia_l40s": "sm_89",
 	"nvidia_h100_sxm": "sm_90", "nvidia_h100_pcie": "sm_90", "nvidia_h200": "sm_90", "nvidia_b200": "sm_100",
+	"nvidia_gb200": "sm_100", "nvidia_b300": "sm_100", "nvidia_rtx_pro_6000_server": "sm_120",
 }
 
 // gpuKernels returns a launch of programs as Triton kernels.
