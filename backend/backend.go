@@ -234,6 +234,7 @@ type Sample struct {
 	// Of a function that somebody else wrote, as the process saw it that waited for the launches:
 	Outside    time.Duration // until they were done; 0 where nothing is outside
 	Processors time.Duration // of processors that its process took meanwhile; 0 if not known
+	Allowed    int           // processors on which its threads may run; 0 if not known
 	Raised     string        // how the priority of one of its threads is other than it was given; "" for as given
 }
 

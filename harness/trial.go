@@ -94,6 +94,8 @@ func (l *candidate) doubt(m measure.Measurement) string {
 	switch {
 	case m.Raised != "":
 		return "a thread of it has changed its priority: " + m.Raised
+	case threads > 0 && m.Allowed > int(threads):
+		return fmt.Sprintf("its threads may run on %d processors, and it may use %d", m.Allowed, threads)
 	case m.Outside > 0 && m.Outside-m.Elapsed > beside+m.Outside/10:
 		return fmt.Sprintf("its clock says %s for what took %s outside of its process", m.Elapsed, m.Outside)
 	case threads > 0 && m.Processors > threads*(m.Elapsed+beside)*11/10:

@@ -50,7 +50,8 @@ func (g *guest) run(ctx context.Context, c call, in []tile.Tensor) (backend.Samp
 	}
 	end := g.e.process.Watch()
 	r, err := g.e.ask(ctx, c, g.e.here, in, nil)
-	r.Sample.Outside, r.Sample.Processors, r.Sample.Raised = end()
+	s := end()
+	r.Sample.Outside, r.Sample.Processors, r.Sample.Allowed, r.Sample.Raised = s.Elapsed, s.Processors, s.Allowed, s.Raised
 	return r.Sample, err
 }
 

@@ -23,9 +23,10 @@ type Options struct {
 	Config []byte   // handed to it
 	Env    []string // NAME=value, added to the worker's environment
 
-	// Guest says that the backend calls functions that others wrote: they are stopped except while
-	// they are asked something, and executables are no backend.Seeded but backend.Changing.
-	Guest bool
+	// Guest is how many threads functions that others wrote may use, where the backend calls such:
+	// they get as many processors and are stopped except while they are asked something, and
+	// executables are no backend.Seeded but backend.Changing. 0 for other backends.
+	Guest int
 
 	// CallTimeout limits calls beside compilations and runs: inputs, check, load,
 	// results and closing. 10 minutes by default.
@@ -138,7 +139,7 @@ func (b *Backend) executable(ctx context.Context, recipe call) (backend.Executab
 	if err := e.compile(ctx); err != nil {
 		return nil, err
 	}
-	if b.options.Guest {
+	if b.options.Guest > 0 {
 		return &guest{e: e}, nil
 	}
 	return e, nil
@@ -172,7 +173,10 @@ func (b *Backend) Close() error {
 type process struct{ *child.Process }
 
 func start(o Options) (process, error) {
-	p, err := child.Start(child.Options{Role: role, Env: o.Env, Grace: o.Grace, Silence: o.Silence, Rest: o.Guest})
+	p, err := child.Start(child.Options{Role: role, Env: o.Env, Grace: o.Grace, Silence: o.Silence, Rest: o.Guest > 0})
+	if err == nil && o.Guest > 0 {
+		p.Confine(o.Guest)
+	}
 	return process{p}, err
 }
 

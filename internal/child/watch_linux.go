@@ -2,23 +2,85 @@ package child
 
 import (
 	"fmt"
+	"math/bits"
 	"os"
-	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
 	"unsafe"
 )
 
-// Watch begins to look at a question from outside. end says how long it took, how much time of
-// processors the child took meanwhile, threads that ended included, and whether one of its threads
-// has another priority than this process.
-func (p *Process) Watch() (end func() (elapsed, processors time.Duration, raised string)) {
+// Seen is what was seen of a child from outside while it was asked.
+type Seen struct {
+	Elapsed    time.Duration
+	Processors time.Duration // that it took, of threads that ended too
+	Allowed    int           // processors on which its threads may run, together
+	Raised     string        // how one of its threads has another priority than this process
+}
+
+// Watch begins to look at a question from outside.
+func (p *Process) Watch() (end func() Seen) {
 	used, begin := processorTime(p.Pid()), time.Now()
-	return func() (time.Duration, time.Duration, string) {
-		elapsed := time.Since(begin)
-		return elapsed, processorTime(p.Pid()) - used, raised(p.Pid())
+	return func() Seen {
+		s := Seen{Elapsed: time.Since(begin), Processors: processorTime(p.Pid()) - used}
+		own, all := priority("self"), mask{}
+		for _, task := range p.tasks() {
+			if is := priority(fmt.Sprintf("%d/task/%d", p.Pid(), task)); is != own && is != "" {
+				s.Raised = is + ", not " + own
+			}
+			if m, ok := affinity(task); ok {
+				for i := range m {
+					all[i] |= m[i]
+				}
+			}
+		}
+		for _, word := range all {
+			s.Allowed += bits.OnesCount64(word)
+		}
+		return s
 	}
+}
+
+// Confine leaves a child the first of the processors that this process may use.
+func (p *Process) Confine(processors int) {
+	m, ok := affinity(0)
+	for i := range m {
+		for rest := m[i]; rest != 0; rest &= rest - 1 {
+			if processors--; processors < 0 {
+				m[i] &^= rest & -rest
+			}
+		}
+	}
+	const passes = 8
+	for more, n := ok, 0; more && n < passes; n++ { // a thread may be started before its parent is confined
+		more = false
+		for _, task := range p.tasks() {
+			if has, known := affinity(task); known && has != m {
+				more = true
+				syscall.Syscall(syscall.SYS_SCHED_SETAFFINITY, uintptr(task), unsafe.Sizeof(m), uintptr(unsafe.Pointer(&m)))
+			}
+		}
+	}
+}
+
+// tasks are the threads of a child.
+func (p *Process) tasks() (list []int) {
+	names, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", p.Pid()))
+	for _, name := range names {
+		if n, err := strconv.Atoi(name.Name()); err == nil {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// mask is a set of processors.
+type mask [16]uint64
+
+func affinity(task int) (m mask, ok bool) {
+	n, _, _ := syscall.RawSyscall(syscall.SYS_SCHED_GETAFFINITY, uintptr(task), unsafe.Sizeof(m), uintptr(unsafe.Pointer(&m)))
+	return m, int(n) > 0
 }
 
 // processorTime reads the clock of a process (CPUCLOCK_SCHED in the system's words); 0 without one.
@@ -31,22 +93,10 @@ func processorTime(pid int) time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// raised is how the first thread of a process with another priority than this process has it.
-func raised(pid int) string {
-	own := priority("/proc/self/stat")
-	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
-	for _, task := range tasks {
-		if p := priority(task); p != own && p != "" {
-			return fmt.Sprintf("%s, not %s", p, own)
-		}
-	}
-	return ""
-}
-
 // priority is what proc_pid_stat(5) says of it; "" of a thread that is gone.
-func priority(file string) string {
+func priority(task string) string {
 	const nice, policy = 19, 41
-	text, _ := os.ReadFile(file)
+	text, _ := os.ReadFile("/proc/" + task + "/stat")
 	fields := strings.Fields(string(text[strings.LastIndex(string(text), ")")+1:])) // from the third on
 	if len(fields) <= policy-3 {
 		return ""

@@ -5,6 +5,7 @@
 //		go run ./tools/trust --only idle,all     # some of them
 //		go run ./tools/trust --more --time-budget 200s   # a part: sets are added to those of earlier tests
 //		go run ./tools/trust --table             # what the last tests of each gave
+//		go run ./tools/trust cheats              # functions that cheat, and some that do not: which are refused
 //
 //	 1. build (build.go) makes programs of this tree: bench twice, and benches of which
 //	    one kernel is slower by so much on purpose.
@@ -28,10 +29,14 @@ import (
 	"slices"
 	"time"
 
+	"matladder/backend/worker"
 	"matladder/internal/cli"
 )
 
-func main() { cli.Main("trust", run) }
+func main() {
+	worker.Hook(openers()) // functions in C run in this program, started once more
+	cli.Main("trust", run)
+}
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return cli.End("trust", trust(ctx, args, stdout, stderr), "interrupted; sets that were whole are kept", stdout, stderr)
@@ -50,6 +55,9 @@ type options struct {
 }
 
 func trust(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	if len(args) > 0 && args[0] == "cheats" {
+		return cheats(ctx, args[1:], stdout, stderr)
+	}
 	var o options
 	f := cli.NewFlags("trust")
 	f.StringVar(&o.folder, "folder", filepath.Join("out", "trust"), "`DIR` of programs and of what they measured")

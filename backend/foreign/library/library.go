@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime"
 
 	"matladder/backend"
 	"matladder/backend/foreign"
@@ -44,7 +45,7 @@ func Open(ctx context.Context, f foreign.Function, l Library, host machine.Devic
 	if err != nil {
 		return nil, err
 	}
-	w, err := worker.Open(ctx, worker.Options{Opener: OpenerName, Config: config, Env: child.Threads(l.Threads), Guest: true})
+	w, err := worker.Open(ctx, worker.Options{Opener: OpenerName, Config: config, Env: child.Threads(l.Threads), Guest: cmp.Or(l.Threads, runtime.GOMAXPROCS(0))})
 	if err != nil {
 		return nil, err
 	}

@@ -79,8 +79,8 @@ func (e *executable) run(ctx context.Context, launches int, changes [][]byte) (s
 	if err != nil {
 		return s, err
 	}
-	s.Method = "direct"
-	s.Outside, s.Processors, s.Raised = end()
+	seen := end()
+	s = backend.Sample{Method: "direct", Outside: seen.Elapsed, Processors: seen.Processors, Allowed: seen.Allowed, Raised: seen.Raised}
 	ns, err := strconv.ParseInt(answer, 10, 64)
 	if err != nil || ns < 0 {
 		return s, fmt.Errorf("peer: the time of %d launches is said to be %q ns", launches, answer)

@@ -2,6 +2,7 @@ package aot
 
 import (
 	"errors"
+	"math"
 	"testing"
 
 	"matladder/backend"
@@ -39,6 +40,16 @@ func TestPublished(t *testing.T) {
 		if got, err := b.PredictBaseline(t.Context(), backend.ProblemSpec{Problem: p}); !errors.Is(err, backend.ErrUnsupported) {
 			t.Errorf("%v: %v, %v", p, got, err)
 		}
+	}
+	large, err := b.PredictBaseline(t.Context(), backend.ProblemSpec{Problem: problem.New(8, 8192, 8192, tile.BFloat16)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	small, err := b.PredictBaseline(t.Context(), backend.ProblemSpec{Problem: problem.New(8, 2048, 2048, tile.BFloat16)}) // six weights fit the cache
+	read := 2 * 2048 * 2048 / d.BandwidthBytesPerSecond.Value
+	most := large.High.Seconds() / large.Elapsed.Seconds()
+	if err != nil || math.Abs(small.High.Seconds()-small.Elapsed.Seconds()*most-read) > .01*read {
+		t.Errorf("weights that stayed in the L2 cache: %+v, %v; a read of them takes %g s", small, err, read)
 	}
 	if l4, err := machine.Find("nvidia_l4"); err != nil {
 		t.Fatal(err)
