@@ -2,9 +2,12 @@ package harness
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
+	"matladder/backend"
 	"matladder/check"
 	"matladder/harness/tuned"
 	"matladder/kernels"
@@ -24,12 +27,13 @@ type Config struct {
 	AllBlocks   bool            // every candidate, even where a tuned row exists
 	Tuned       *tuned.Table    // of the machine that the sweep is for: block shapes and parameters where neither Blocks nor AllBlocks ask for others; nil if there is none
 	Precisions  []tile.Precision
-	Batches     []int    // problems at once, each of its own operands
-	Mesh        string   // devices that products are spread over, as mesh.Parse reads it; "" for one device
-	Shardings   []string // ways to spread them, by their names in mesh.Shardings; none: all
-	Scaling     []string // Strong, Weak: from one device to Mesh; none: Mesh alone
-	Layers      []Layer  // in place of all above: what layers of models are made of
-	Together    bool     // all that is Asked of one size are one group: they take turns, and are compared with the first
+	Batches     []int     // problems at once, each of its own operands
+	Mesh        string    // devices that products are spread over, as mesh.Parse reads it; "" for one device
+	Shardings   []string  // ways to spread them, by their names in mesh.Shardings; none: all
+	Scaling     []string  // Strong, Weak: from one device to Mesh; none: Mesh alone
+	Layers      []Layer   // in place of all above: what layers of models are made of
+	Settings    []Setting // ways to compile each point; none: that of the sweep alone
+	Together    bool      // all that is Asked of one size are one group: they take turns, and are compared with the first
 
 	TimeBudget  time.Duration // wall time of one execution, shared over the groups; 0 for no limit
 	Timeout     time.Duration // of one compilation or one repetition
@@ -42,6 +46,30 @@ type Config struct {
 	Threads     int    // 0 for one a core
 	Pin         bool   // the backend binds threads to cores: rows say so
 	Cache       string // results.Cold, or "" where launches find what the last one left
+}
+
+// A Setting is a way to compile points of a sweep.
+type Setting struct {
+	Params map[string]string // beside those of the sweep
+	Blocks []tile.Blocks     // in place of the sweep's; none: these, or else the kernel's first
+	Asked  []problem.Asked   // what it is for; none: all
+}
+
+// with is the sweep under a setting, and its parameters; ok is false if that is not for p.
+func (c Config) with(s Setting, p problem.Problem, params backend.Params) (_ Config, _ backend.Params, ok bool) {
+	c.FirstBlocks = true
+	if len(s.Blocks) > 0 {
+		c.Blocks = s.Blocks
+	}
+	if len(s.Params) > 0 {
+		all := maps.Clone(s.Params)
+		maps.Copy(all, params.Extra)
+		params.Extra, c.Tuned = all, nil
+	}
+	return c, params, len(s.Asked) == 0 || slices.ContainsFunc(s.Asked, func(a problem.Asked) bool {
+		a.Precision = p.Asked().Precision
+		return c.Family.Make(p.Sizes(), a) == p
+	})
 }
 
 // Default returns what a file need not say of a family.

@@ -2,13 +2,16 @@ package harness
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
 	"matladder/backend"
 	"matladder/configs"
 	"matladder/machine"
+	"matladder/model/anatomy"
 	"matladder/problem"
+	"matladder/tile"
 )
 
 // TestConfigs loads every sweep that comes with matladder and counts it.
@@ -24,13 +27,14 @@ func TestConfigs(t *testing.T) {
 		"scaled":     {5 * 3, 5, 2048, 6144},
 		"thin":       {14 * 4, 14, 1, 1009},
 		"subchannel": {9, 9, 16, 4096},
-		"formats":    {4, 4, 16, 4096},
+		"formats":    {2, 2, 16, 4096},
 		"softmax":    {7 * 2, 7, 256, 0}, // of two sizes, as the next
 		"norm":       {6 * 5, 6, 256, 0},
 		"rope":       {4 * 4, 4, 512, 128},
 		"grouped":    {3 * 2, 3, 2048, 1024},
 		"mlp":        {4 * 5, 4, 512, 14336},
 
+		"anatomy":         {1, 1, 1024, 1024},
 		"attention_peers": {37 * 4, 37, 512, 8},
 		"norm_peers":      {4 * 4, 4, 256, 0},
 	} {
@@ -40,8 +44,8 @@ func TestConfigs(t *testing.T) {
 			t.Errorf("%s: %d groups of %+v", name, len(s.Groups), c)
 		}
 	}
-	if got := len(configs.Names()); got != 22 {
-		t.Errorf("%d sweeps, 22 are tested", got)
+	if got := len(configs.Names()); got != 23 {
+		t.Errorf("%d sweeps, 23 are tested", got)
 	}
 }
 
@@ -122,4 +126,26 @@ func planned(t *testing.T, name string) (Config, Sweep) {
 		t.Fatal(err)
 	}
 	return c, s
+}
+
+// TestConfigs_Anatomy: each step of the CPU backend once, in float32, those without blocks over
+// whole arrays, and the kernel as it is in each dtype.
+func TestConfigs_Anatomy(t *testing.T) {
+	_, s := planned(t, "anatomy")
+	var steps []string
+	for p := range s.Points() {
+		step := p.Params.Extra[anatomy.Param]
+		steps = append(steps, step+" "+p.Problem.Asked().A.String())
+		blocks := p.Contender.(Rung).Blocks
+		if whole := blocks == (tile.Blocks{M: 1024, K: 1024, N: 1024}); whole != (len(steps) <= anatomy.Blocking) {
+			t.Errorf("%s has blocks %s", step, blocks)
+		}
+	}
+	var want []string
+	for _, s := range anatomy.Steps {
+		want = append(want, s.Word+" float32")
+	}
+	if want = append(want, " float32", " bfloat16", " int8"); !slices.Equal(steps, want) {
+		t.Errorf("%q, want %q", steps, want)
+	}
 }

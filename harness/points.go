@@ -103,8 +103,17 @@ func Plan(ctx context.Context, c Config, d machine.Device, params backend.Params
 				for _, number := range c.Kernels {
 					if on.mesh != "" {
 						g.Points = append(g.Points, spreadPoints(on, number, c, d, Point{Params: params})...)
-					} else {
+						continue
+					}
+					settings := c.Settings
+					if number == kernels.BaselineNumber || len(settings) == 0 {
 						g.Points = append(g.Points, points(p, number, c, d, params)...)
+						continue
+					}
+					for _, setting := range settings {
+						if c, params, ok := c.with(setting, p, params); ok {
+							g.Points = append(g.Points, points(p, number, c, d, params)...)
+						}
 					}
 				}
 				sameMemory(g.Points, modelOf(d, params).VMEM.Granted)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"matladder/backend"
 	"matladder/check"
 	"matladder/configs"
 	"matladder/internal/files"
@@ -39,6 +40,8 @@ import (
 //	  - layer: decode
 //	    parts:
 //	      - {part: down, family: matmul, size: 8x14336x4096, dtype: bfloat16, kernels: [5], times: 1}
+//	settings:                      # each point once for each of these, with the kernel's first blocks where it says none; default: as --param says
+//	  - {params: passes=loops, blocks: 1024x1024x1024, dtypes: float32}
 //	together: true                 # dtypes of one size take turns in the same rounds, compared with the first; default: false
 //	shardings: [gather, scatter]   # how products are spread over a mesh of devices (flag --mesh); default: all ways
 //	scaling: [strong, weak]        # from one device to that mesh: one product, or rows that grow with the devices; default: that mesh alone
@@ -107,6 +110,7 @@ func (d document) sweep(c *Config) yamldoc.Fields {
 		"shardings":   yamldoc.List(d.Doc, &c.Shardings, yamldoc.Scalar(d.Doc, sharding)),
 		"scaling":     yamldoc.List(d.Doc, &c.Scaling, yamldoc.Scalar(d.Doc, scaling)),
 		"layers":      func(n *yaml.Node) error { return d.layers(c, n) },
+		"settings":    func(n *yaml.Node) error { return d.settings(c, n) },
 		"together":    yamldoc.Value(d.Doc, &c.Together, truth),
 		"time_budget": yamldoc.Value(d.Doc, &c.TimeBudget, duration),
 		"timeout":     yamldoc.Value(d.Doc, &c.Timeout, positive(duration)),
@@ -128,6 +132,20 @@ func (d document) sweep(c *Config) yamldoc.Fields {
 		"pin":         yamldoc.Value(d.Doc, &c.Pin, truth),
 		"cache":       yamldoc.Value(d.Doc, &c.Cache, ParseCache),
 	}
+}
+
+// settings reads ways to compile points, each with params as --param has them, blocks and dtypes.
+func (d document) settings(c *Config, n *yaml.Node) error {
+	return d.OneOrItems(n, func(n *yaml.Node) error {
+		var s Setting
+		err := d.Mapping(n, "a setting", yamldoc.Fields{
+			"params": yamldoc.Value(d.Doc, &s.Params, backend.ParseExtra),
+			"blocks": yamldoc.List(d.Doc, &s.Blocks, yamldoc.Scalar(d.Doc, c.Family.ParseBlocks)),
+			"dtypes": yamldoc.List(d.Doc, &s.Asked, func(n *yaml.Node) (problem.Asked, error) { return d.asked(c.Family, n) }),
+		})
+		c.Settings = append(c.Settings, s)
+		return err
+	})
 }
 
 func (d document) blocks(c *Config) yamldoc.Field {

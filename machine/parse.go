@@ -15,7 +15,7 @@ import (
 
 // Keys of peak_flops_per_second and of peak_ops_per_second.
 var (
-	floats   = []string{"float32", Float32Highest, "bfloat16", "float8_e4m3fn", "float8_e5m2"}
+	floats   = []string{"float32", Float32Highest, "bfloat16", "float8_e4m3fn", "float8_e5m2", "float4_e2m1fn"}
 	integers = []string{"int8", "uint8", "int4"}
 )
 

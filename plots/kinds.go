@@ -27,6 +27,7 @@ const (
 	Scaling   Kind = "scaling"
 	Work      Kind = "work"
 	Layers    Kind = "layers"
+	Anatomy   Kind = "anatomy"
 )
 
 // A Scope is what one request for a kind covers.
@@ -63,6 +64,7 @@ var table = []kindOf{
 	{Accuracy, Whole, false, accuracyPictures},      // error against rate, a point for each quantization of one shape
 	{Scaling, PerDtype, false, scalingPictures},     // % of the peak against devices, a line for each way to spread a product over a mesh
 	{Work, PerDtype, false, workPictures},           // rate against size, of what is asked beside what is computed for it, where they differ
+	{Anatomy, Whole, false, anatomyPictures},        // the rate of one product with one pass of the CPU backend after another, and what limits each
 	{Layers, All, false, layerPictures},             // where the time of a layer of a model goes, and how far each part is from its roof
 }
 

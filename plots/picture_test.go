@@ -47,7 +47,7 @@ func pictures(t *testing.T) map[string]figure.Picture {
 	for i, p := range peerPictures(t) {
 		all[[]string{"peers", "peers_shapes"}[i]] = p
 	}
-	all["accuracy"] = accuracyPicture(t)
+	all["accuracy"], all["anatomy"] = accuracyPicture(t), anatomyPicture(t)
 	for _, kind := range []Kind{Ladder, Errors} {
 		made, err := Pictures(stats.Summarize(readSample(t, sampleCPU)), Request{Kind: kind, Dtype: map[Kind]string{Ladder: "float32"}[kind]})
 		if err != nil {

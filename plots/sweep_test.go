@@ -65,8 +65,8 @@ func TestLayout_Sweep(t *testing.T) {
 				}
 			}
 			for _, kind := range Kinds() {
-				if kind == Peers || kind == Scaling {
-					continue // needs libraries, or meshes: has tests of its own
+				if kind == Peers || kind == Scaling || kind == Anatomy {
+					continue // needs libraries, meshes or passes: has tests of its own
 				}
 				q := Request{Kind: kind, Dtype: "float32"}
 				switch kind.Scope() {

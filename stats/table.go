@@ -2,6 +2,7 @@ package stats
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -11,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"matladder/internal/words"
+	"matladder/model/anatomy"
 	"matladder/results"
 	"matladder/stats/interval"
 )
@@ -44,13 +46,19 @@ func WriteTable(w io.Writer, format string, summaries []Summary, more ...string)
 }
 
 // Shown is what a table in one of Formats has of summaries if nobody picks kernels: for people
-// the fastest blocks of each, for programs all.
+// the fastest blocks of each, and steps of package anatomy, the slowest first; for programs all.
 func Shown(format string, summaries []Summary) []Summary {
 	if format == "text" || format == "md" {
-		return Best(summaries)
+		steps := slices.Clone(summaries)
+		others := slices.DeleteFunc(slices.Clone(summaries), isStep)
+		steps = slices.DeleteFunc(steps, func(s Summary) bool { return !isStep(s) })
+		slices.SortStableFunc(steps, func(a, b Summary) int { return cmp.Compare(b.Time.Median, a.Time.Median) })
+		return append(Best(others), steps...)
 	}
 	return summaries
 }
+
+func isStep(s Summary) bool { return strings.Contains(s.Params, anatomy.Param+"=") }
 
 // write writes l as text or md.
 func (l Ladder) write(w io.Writer, format string) error {

@@ -18,6 +18,7 @@ import (
 	"matladder/backend/cpu/internal/plan"
 	"matladder/backend/cpu/internal/probe"
 	"matladder/internal/cgroup"
+	"matladder/model/anatomy"
 	"matladder/tile"
 )
 
@@ -216,6 +217,9 @@ func (b *Backend) compileFor(ctx context.Context, programs []*tile.Program, para
 	case params.Threads > 0:
 		m.Workers = params.Threads
 	}
+	if m.Choices.Alone {
+		m.Workers = 1
+	}
 	if !b.options.Nominal {
 		m.Figures = figures{b, m.Workers}
 	}
@@ -240,6 +244,9 @@ func (b *Backend) compileFor(ctx context.Context, programs []*tile.Program, para
 			return nil, fmt.Errorf("cpu: %s runs on %d devices, here are %d: %w", p.Name, n, devices, backend.ErrUnsupported)
 		}
 		pl, err := passes.Compile(p, m)
+		if err == nil {
+			err = obeys(pl, params.Extra[anatomy.Param])
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -13,6 +13,7 @@ import (
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/plan"
 	"matladder/internal/known"
+	"matladder/model/anatomy"
 	"matladder/tile"
 )
 
@@ -47,6 +48,17 @@ var (
 	waysOfC = []string{"cached", "copied", "past"}
 )
 
+// choicesOfStep are what the steps of package anatomy choose, in their order: those without packing have
+// a way of gemm.Strided each.
+var choicesOfStep = func() (list [anatomy.Threads + 1]plan.Choices) {
+	for i := range anatomy.Packing {
+		list[i] = plan.Choices{Choices: gemm.Choices{B: gemm.ReadLoops + gemm.ReadB(i)}, ReadA: plan.ReadARows, Whole: true, Alone: true}
+	}
+	list[anatomy.Packing] = plan.Choices{Choices: gemm.Choices{B: gemm.ReadPacked, Run: MostChosen, PieceA: 1}, ReadA: plan.ReadAPacked, Whole: true, Alone: true}
+	list[anatomy.Blocking].Alone = true
+	return list
+}()
+
 // Parameters are those of ParseParams, isa first.
 var Parameters = []Parameter{
 	{paramISA, "instruction set, as " + ISAVariable + " in the environment says", gemm.Names(), nil},
@@ -55,6 +67,7 @@ var Parameters = []Parameter{
 	{paramC, "how AMX tiles write an output", waysOfC, func(c *plan.Choices, word, _ int) { c.WriteC = plan.WriteCached + plan.WriteC(word) }},
 	{paramRun, "elements of k that a register tile runs over", nil, func(c *plan.Choices, _, n int) { c.Run = n }},
 	{paramPieceA, "KiB of a that stay in L2", nil, func(c *plan.Choices, _, n int) { c.PieceA = n << 10 }},
+	{anatomy.Param, "steps of docs/anatomy.md up to this one", known.Names(anatomy.Steps, func(s anatomy.Step) string { return s.Word }), func(c *plan.Choices, word, _ int) { *c = choicesOfStep[word] }},
 }
 
 // A choiceError is a parameter that is none, and backend.ErrUnsupported.
@@ -80,6 +93,9 @@ func parseChoices(extra map[string]string) (c plan.Choices, err error) {
 		} else if number, err = strconv.Atoi(extra[key]); err != nil || number < 1 || number > MostChosen {
 			want = fmt.Sprintf("a number from 1 to %d", MostChosen)
 		}
+		if key == anatomy.Param && len(extra) > 1 {
+			want = "no other choice beside it"
+		}
 		if want != "" {
 			return c, &choiceError{key, extra[key], k.Help + ": want " + want}
 		}
@@ -97,6 +113,10 @@ func parseChoices(extra map[string]string) (c plan.Choices, err error) {
 //	b=pieces    b is packed piece by piece into L2
 //	b=along     register tiles go along rows of b and widen what has few bits
 //	b=dots      columns of b that are rows of memory are read where they lie
+//	b=loops     loops in Go go down columns of b, of float32
+//	b=rows      or along its rows
+//	b=vectors   vectors go down the rows of b for one row of a, which is not packed either
+//	b=registers or for as many rows of a as a register tile has
 //	a=packed    rows of a are packed that register tiles could read as they lie
 //	a=rows      register tiles read rows of a as they lie
 //	c=cached    AMX tiles write an output that is written once where it belongs,
@@ -104,6 +124,7 @@ func parseChoices(extra map[string]string) (c plan.Choices, err error) {
 //	c=past      or so by non-temporal stores
 //	k_run=N     register tiles run over at most N elements of k
 //	a_kib=N     at most N KiB of a stay in L2 while panels of b pass
+//	passes=S    steps of package anatomy up to S: no choice beside it
 //
 // All but isa are keys of Extra. What a kernel's products cannot do is left to the
 // rules that hold without. Whether the instruction set is there Compile tells.
@@ -214,4 +235,21 @@ func made(e *exec.Executable) string {
 		}
 	}
 	return s.String()
+}
+
+// obeys refuses a plan that takes another way than passes asks for: one of other operands than
+// float32 in rows of memory, or too large to be packed whole.
+func obeys(p *plan.Plan, step string) (err error) {
+	if !p.Machine.Choices.Whole {
+		return nil
+	}
+	want := p.Machine.Choices.B
+	p.EachDot(func(s plan.ShownStep, d *plan.Dot) {
+		a, b := p.Operands[d.A].Keep, p.Operands[d.B].Keep
+		unpacked := a == plan.KeepUnpacked && b == plan.KeepUnpacked
+		if a == plan.KeepPiece || b == plan.KeepPiece || unpacked != want.Strided() || unpacked && p.CallOf(s.Step, d).Read != want {
+			err = p.Unsupported(s.Stmt.Pos, "passes=%s: want float32 in whole arrays, and an instruction set with that step", step)
+		}
+	})
+	return err
 }

@@ -13,7 +13,7 @@ import (
 func TestParseParams(t *testing.T) {
 	for extra, want := range map[string]string{
 		"b=pieces k_run=512 c=past a=packed a_kib=96 isa=avx2": "",
-		"num_warps=4": "no such parameter (known: isa, a, b, c, k_run, a_kib)",
+		"num_warps=4": "no such parameter (known: isa, a, b, c, k_run, a_kib, passes)",
 		"b=column":    "how b is read: want packed, tiles, streams, pieces, along, dots",
 		"k_run=0":     "want a number from 1 to",
 		"a_kib=many":  "want a number from 1 to",

@@ -32,6 +32,7 @@
 //	schedule   cycles of a grid step by libtpu's schedule: compute, copies, overhead
 //	table      a line for each kernel of the launch, for several chips
 //	plan       what each pass of the CPU backend decided; asm is the inner loop, by llvm-mca
+//	anatomy    the loops of v4 with one pass of the CPU backend after another, and what limits each
 //	timeline   what happens when, measured here or predicted for --topology
 //	accumulator  how products are added: bits, rounding, order; bench --accumulators has XLA's
 //	A file may hold tile programs (json), StableHLO, or a .ttir kernel of Triton.
@@ -50,7 +51,7 @@
 // # What to show
 //
 //	--as VIEW         VIEW (tile, json, counts, steps, traverse, mosaic, stablehlo, schedule,
-//	                  table, plan, asm, timeline, accumulator) (default "tile")
+//	                  table, plan, asm, anatomy, timeline, accumulator) (default "tile")
 //	--format FORMAT   FORMAT: text, csv; of traverse also json, gif, html; of schedule svg; of
 //	                  timeline json, svg (default "text")
 //	--steps N         show the first N steps; as many as the format allows if not given
@@ -67,8 +68,8 @@
 //	                      of --backend
 //	--assume NAME=TRIPS   trips of a loop whose count the data decides, NAME=TRIPS, named as in
 //	                      its row; may be repeated
-//	--threads THREADS     THREADS of this machine for --as plan, asm, timeline and accumulator;
-//	                      0 for one a core
+//	--threads THREADS     THREADS of this machine for --as plan, asm, anatomy, timeline and
+//	                      accumulator; 0 for one a core
 //	--mcpu PROCESSOR      PROCESSOR that llvm-mca models for --as asm, such as znver4; this
 //	                      machine's if not given
 //

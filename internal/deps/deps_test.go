@@ -26,6 +26,7 @@ internal/each:
 tile: internal/each tile/internal/inflight internal/float16
 tile/tiletest: tile
 tile/interp: tile tile/internal/inflight
+tile/groups: tile
 .: internal/bfloat16 internal/float16 backend/timeline backend backend/cpu backend/registry kernels problem tile harness/tuned model/blocking
 problem: internal/known tile
 problem/problemtest: tile problem problem/quant problem/quant/quanttest kernels kernels/*
@@ -42,6 +43,7 @@ machine: tile internal/yamldoc gopkg.in/yaml.v3
 machine/mesh: internal/known
 model: internal/known tile machine machine/mesh
 model/modeltest:
+model/anatomy:
 model/blocking: tile problem machine model
 model/layer: internal/known tile model machine machine/mesh
 model/traverse: tile
@@ -55,7 +57,7 @@ lower/internal/mlir: tile
 lower/internal/lowertest: backend backend/backendtest lower/internal/mlir problem tile tile/interp tile/tiletest
 lower/mosaic: internal/known tile problem lower/internal/mlir
 lower/stablehlo: machine/mesh tile problem lower/internal/mlir
-lower/triton: internal/known tile lower/internal/mlir
+lower/triton: internal/known tile tile/groups lower/internal/mlir
 lower/triton/ttir: lower/internal/mlir
 backend/internal/hlo: internal/each google.golang.org/protobuf/encoding/protowire
 backend/internal/stage: backend problem tile
@@ -81,9 +83,9 @@ backend/cpu/internal/gemm/pack: backend/cpu/internal/memory tile
 backend/cpu/internal/gemm: backend/cpu/internal/gemm/pack internal/bfloat16 backend/cpu/internal/amx backend/cpu/internal/probe golang.org/x/sys/cpu
 backend/cpu/internal/plan: internal/words backend tile backend/cpu/internal/gemm backend/cpu/internal/memory backend/cpu/internal/rows backend/cpu/internal/vexp machine model/blocking
 backend/cpu/internal/epilogue: backend/cpu/internal/plan tile internal/float16
-backend/cpu/internal/passes: backend/cpu/internal/epilogue backend/cpu/internal/plan backend/cpu/internal/widen tile model/blocking
+backend/cpu/internal/passes: backend/cpu/internal/epilogue backend/cpu/internal/plan backend/cpu/internal/widen tile tile/groups model/blocking
 backend/cpu/internal/exec: internal/float16 backend/internal/stage backend/cpu/internal/evict backend/cpu/internal/plan backend tile backend/timeline golang.org/x/sys/unix
-backend/cpu: backend/cpu/internal/timing backend/timeline backend check machine internal/cgroup internal/known internal/files tile problem golang.org/x/sys/cpu backend/cpu/internal/exec backend/cpu/internal/passes
+backend/cpu: model/anatomy backend/cpu/internal/timing backend/timeline backend check machine internal/cgroup internal/known internal/files tile problem golang.org/x/sys/cpu backend/cpu/internal/exec backend/cpu/internal/passes
 backend/registry: internal/known backend machine
 backend/cpu/cputest: backend/cpu machine plugins tile
 backend/registry/registrytest: backend backend/cpu backend/registry internal/subprocesstest
@@ -96,13 +98,13 @@ stats/twosample: internal/each stats/interval gonum.org/v1/gonum/mathext gonum.o
 stats/interval: golang.org/x/perf/benchmath
 harness/measure: stats backend backend/seeded machine problem tile internal/deadline internal/counters results
 results: internal/files internal/known internal/words problem
-stats: results stats/twosample stats/interval problem golang.org/x/perf/benchfmt golang.org/x/perf/benchunit gonum.org/v1/gonum/stat
+stats: model/anatomy results stats/twosample stats/interval problem golang.org/x/perf/benchfmt golang.org/x/perf/benchunit gonum.org/v1/gonum/stat
 internal/words:
 configs:
 harness/tuned: backend configs internal/files internal/yamldoc machine problem tile gopkg.in/yaml.v3
 harness: stats machine/mesh harness/measure harness/tuned internal/deadline internal/cgroup internal/yamldoc kernels backend backend/seeded check check/accumulator model machine results configs gopkg.in/yaml.v3 model/blocking
 plots/figure: internal/each internal/files internal/words gonum.org/v1/plot golang.org/x/image/font
-plots: plots/figure stats results model machine machine/mesh
+plots: plots/figure model/anatomy stats results model machine machine/mesh
 cmd/bench: backend/registry/builtin cmd/internal/bench internal/cli
 cmd/internal/bench: stats backend/timeline internal/cgroup internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tuned harness backend/registry/builtin backend/foreign backend/foreign/library backend/foreign/process backend/foreign/program problem backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
 harness/tune: stats harness/measure backend backend/seeded kernels model machine problem tile harness/tuned model/blocking results
@@ -111,7 +113,7 @@ cmd/internal/tune: stats internal/cli cmd/internal/deviceflag internal/files cmd
 cmd/compare: cmd/internal/compare internal/cli
 cmd/internal/compare: stats results internal/cli internal/childlog github.com/spf13/pflag
 cmd/inspect: backend/registry/builtin cmd/internal/inspect internal/cli
-cmd/internal/inspect: backend/foreign/program backend/timeline internal/cli cmd/internal/deviceflag internal/files harness backend/xla/aot backend/registry/builtin backend/registry lower/mosaic lower/triton/ttir results model/traverse model machine kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
+cmd/internal/inspect: model/anatomy backend/foreign/program backend/timeline internal/cli cmd/internal/deviceflag internal/files harness backend/xla/aot backend/registry/builtin backend/registry lower/mosaic lower/triton/ttir results model/traverse model machine kernels problem tile golang.org/x/image/font golang.org/x/image/math github.com/spf13/pflag
 cmd/mesh: cmd/internal/mesh internal/cli
 cmd/internal/mesh: internal/known internal/cli model model/layer machine/mesh github.com/spf13/pflag
 cmd/peers: backend/registry/builtin cmd/internal/peers internal/cli

@@ -18,7 +18,10 @@ import (
 
 // device is a backend that runs programs as their Triton text says, so that the
 // suite which accepts a backend tells whether the text means what interp does.
-type device struct{ operandBytes int }
+type device struct {
+	operandBytes int
+	target       *triton.Target // nil for that of operandBytes
+}
 
 func (device) Name() string           { return "text" }
 func (device) Device() machine.Device { return machine.Device{} }
@@ -32,7 +35,11 @@ func (d device) Compile(ctx context.Context, programs []*tile.Program, params ba
 	if err != nil {
 		return nil, err
 	}
-	launch, err := triton.Lower(programs, triton.Options{Target: triton.TextTarget(d.operandBytes), Params: p})
+	target := triton.TextTarget(d.operandBytes)
+	if d.target != nil {
+		target = *d.target
+	}
+	launch, err := triton.Lower(programs, triton.Options{Target: target, Params: p})
 	var unsupported *triton.UnsupportedError
 	var big *triton.TooBigError
 	switch {

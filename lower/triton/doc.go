@@ -26,6 +26,12 @@
 // by default and as float32 at tile.Highest; one of float8 adds in the tensor cores' narrower
 // sums by default and in float32 at tile.Highest.
 //
+// A loop over groups along k, whose sums of float8 or float4 are scaled and added, is one
+// tt.dot_scaled on Blackwell (scaled.go). It takes float4 in pairs along k, so b is copied to lie so.
+// XLA's Triton (jax-cuda13-pjrt 0.11.2) compiles pairs along n too, rhs_k_pack = false, but widens
+// them: on sm_100 to float8, with scales of e4m3 to float16; on sm_120 to bfloat16, float4 beside
+// float8 as well. What would be widened, and all on other targets, is decoded by the program.
+//
 // Addresses are pointers. Tensor descriptors (TMA) compile, but the custom call gives a kernel no
 // memory to make them in: jax-cuda13-pjrt 0.11.2 has the address of that memory as 0.
 //

@@ -14,6 +14,9 @@ const imprecise = 1 << 30
 
 // dot is the matrix product added to acc.
 func (k *kernel) dot(e *tile.Expr, acc value) value {
+	if g := k.scaled[e]; g != nil {
+		return k.dotScaled(e, g, acc)
+	}
 	x, y := e.Args[0], e.Args[1]
 	if x.Dtype == tile.Uint8 || y.Dtype == tile.Uint8 {
 		k.Refuse("dot", "", "no matrix unit takes uint8 from Triton: cast it to bfloat16, which holds every value")

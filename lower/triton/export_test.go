@@ -21,3 +21,8 @@ func (p Params) Values() map[string]string {
 func TextTarget(operandBytes int) Target {
 	return Target{Name: "text", operandBytes: operandBytes, readsAlongK: operandBytes == 0}
 }
+
+// ScaledTarget is one whose matrix units multiply by the scales of groups.
+func ScaledTarget(mixed bool) Target {
+	return Target{Name: "text", operandBytes: 32, scaledRows: 16, mixed: mixed}
+}

@@ -12,6 +12,7 @@ import (
 // kernel is one program being written.
 type kernel struct {
 	mlir.Exprs
+	seen
 	program *tile.Program
 	sums    map[*tile.Expr]bool // of products that were one
 	params  Params
@@ -21,15 +22,14 @@ type kernel struct {
 	ids     map[*tile.Axis]value
 	scratch map[*tile.Ref]value // what scratch holds here; a number until it is filled
 	written bool                // whether an output may have been written by now
-	alongK  map[*tile.Ref]bool  // arrays whose last two dimensions change places in memory
 	reread  map[*tile.Ref]bool  // outputs whose block is loaded other than to add to it
 	loads   map[*tile.Ref]value
 }
 
 // writeKernel returns the module of one program, and how many programs its grid has.
-func (t Target) writeKernel(p *tile.Program, params Params, alongK map[*tile.Ref]bool) (module string, programs int64, err error) {
-	p, sums := t.pieces(p)
-	k := &kernel{program: p, sums: sums, params: params, partial: p.PartialTiles(), least: leastOf(p), alongK: alongK,
+func (t Target) writeKernel(p *tile.Program, params Params, in seen) (module string, programs int64, err error) {
+	p, sums := t.pieces(p, in.scaled)
+	k := &kernel{program: p, sums: sums, params: params, partial: p.PartialTiles(), least: leastOf(p), seen: in,
 		args: map[*tile.Ref]value{}, ids: map[*tile.Axis]value{}, scratch: map[*tile.Ref]value{}, reread: map[*tile.Ref]bool{}}
 	k.Exprs = mlir.Exprs{Target: k, Stored: storage, Floats: floatOps, ScalarBool: true,
 		Writer: mlir.Writer{Dialect: k, Scope: k, Sharing: mlir.Hoisted, Refused: mlir.Refused{Maker: maker, Program: p.Name}}}
@@ -104,7 +104,9 @@ func (k *Kernel) call(c mlir.Calls) {
 	made := c.Kernel(mlir.TritonCall, mlir.TritonConfig(k.Name, k.Body, [3]int{int(k.Programs), 1, 1}, k.Params.Stages, k.Params.Warps),
 		operands, k.layouts(k.operands), out, k.layouts(k.results), k.Name)
 	for i, r := range k.results {
-		c.Arrays[r.Name] = unpacked(c, made[i], r)
+		if c.Arrays[r.Name] = made[i]; !k.alongK[r] {
+			c.Arrays[r.Name] = unpacked(c, made[i], r)
+		}
 	}
 }
 

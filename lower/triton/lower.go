@@ -23,7 +23,7 @@ type Launch struct {
 // Kernel is one program as Triton text.
 type Kernel struct {
 	Name     string
-	Program  *tile.Program // that it computes: one of those given, with SplitK a half of one, or a copy
+	Program  *tile.Program // that it computes: one of those given, with SplitK a half of one, with products of groups as one product, or a copy
 	Body     string        // the module
 	Programs int64         // how many programs the grid has
 	Params   Params        // with what Lower chose
@@ -109,21 +109,25 @@ func lower(given *tile.Program, opts Options) (*Kernel, error) {
 	if err := opts.Target.checkProducts(p); err != nil {
 		return nil, err
 	}
-	params, memory, err := opts.Target.choose(p, opts.Params)
+	p, scaled := opts.Target.withScaled(p)
+	if len(scaled) > 0 {
+		given = p
+	}
+	params, memory, err := opts.Target.choose(p, scaled, opts.Params)
 	if err != nil {
 		return nil, err
 	}
-	return opts.Target.kernelOf(given, p, params, memory, opts.Target.alongK(p))
+	return opts.Target.kernelOf(given, p, params, memory, seen{opts.Target.alongK(p, scaled), scaled})
 }
 
 // kernelOf writes the kernel of a program that was given, as p has it.
-func (t Target) kernelOf(given, p *tile.Program, params Params, memory Memory, alongK map[*tile.Ref]bool) (*Kernel, error) {
-	body, programs, err := t.writeKernel(p, params, alongK)
+func (t Target) kernelOf(given, p *tile.Program, params Params, memory Memory, in seen) (*Kernel, error) {
+	body, programs, err := t.writeKernel(p, params, in)
 	if err != nil {
 		return nil, err
 	}
 	return &Kernel{
-		Name: mlir.Symbol(p.Name), Program: given, Body: body, Programs: programs, Params: params, Memory: memory, alongK: alongK,
+		Name: mlir.Symbol(p.Name), Program: given, Body: body, Programs: programs, Params: params, Memory: memory, alongK: in.alongK,
 		operands: append(p.RefsOf(tile.Table), p.RefsOf(tile.In)...), results: p.RefsOf(tile.Out),
 	}, nil
 }

@@ -71,6 +71,9 @@ func (k *kernel) barrier() { k.Line("gpu.barrier") }
 // is past the end of the array is dropped.
 func (k *kernel) store(r *tile.Ref, v value) {
 	if r.Dtype.Bits() == 4 && !inBytes(r) {
+		if k.alongK[r] {
+			v = k.transposed(v)
+		}
 		k.storeInt4(r, v)
 		k.written = true
 		return

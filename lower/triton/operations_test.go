@@ -149,6 +149,8 @@ func (m *simulator) apply(op *operation, ins []*val) []*val {
 		return one(v)
 	case "tt.reduce":
 		return one(reduced(op, ins[0], from[0]))
+	case "tt.dot_scaled":
+		return one(scaledProduct(op, ins, from, to))
 	case "tt.dot":
 		return one(product(op, ins, from, to))
 	case "tt.split":
@@ -377,4 +379,84 @@ func product(op *operation, ins []*val, from []typed, to typed) *val {
 		}
 	}
 	return v
+}
+
+var scaledText = regexp.MustCompile(`^%\S+ scale %\S+, %\S+ scale %\S+, %\S+ lhs = (\w+) rhs = (\w+) \{fastMath = false(, rhs_k_pack = false)?\}$`)
+
+// scaledProduct adds the product of numbers by the scales of their groups, as Triton documents
+// tt.dot_scaled: a pair of e2m1 has its first number, along k or n, in the low half of a byte.
+func scaledProduct(op *operation, ins []*val, from []typed, to typed) *val {
+	form := scaledText.FindStringSubmatch(op.text)
+	if form == nil {
+		panic("tt.dot_scaled " + op.text)
+	}
+	m, n := to.dims[0], to.dims[1]
+	elems := map[string]string{"e4m3": "f8E4M3FN", "e5m2": "f8E5M2", "e2m1": "i8"}
+	side := func(v *val, t typed, format string, dim, pairs int) (at func(i, k int) float64, depth int) {
+		if elems[format] != t.elem || t.elem == "" {
+			panic("tt.dot_scaled of " + format + " in " + t.elem)
+		}
+		depth, cols := t.dims[dim], t.dims[1]
+		if format != "e2m1" {
+			pairs = -1
+		} else if pairs == dim {
+			depth *= 2
+		}
+		return func(i, k int) float64 {
+			c := [2]int{i, k}
+			if dim == 0 {
+				c = [2]int{k, i}
+			}
+			if pairs < 0 {
+				return v.data[c[0]*cols+c[1]]
+			}
+			high := c[pairs] % 2
+			c[pairs] /= 2
+			return e2m1(int(v.data[c[0]*cols+c[1]]) >> (4 * high) & 15)
+		}, depth
+	}
+	pairs := 0
+	if form[3] != "" {
+		pairs = 1
+	}
+	x, depth := side(ins[0], from[0], form[1], 1, 1)
+	y, other := side(ins[2], from[2], form[2], 0, pairs)
+	groups := from[1].dims[1]
+	size := depth / groups
+	if depth != other || from[1].elem != from[3].elem || !slices.Equal(from[1].dims, []int{m, groups}) || !slices.Equal(from[3].dims, []int{n, groups}) ||
+		size != map[string]int{"i8": 32, "f8E4M3FN": 16}[from[1].elem] {
+		panic(fmt.Sprintf("tt.dot_scaled of %v", op.from))
+	}
+	scale := func(v *val, i, g int) float64 {
+		s := v.data[i*groups+g]
+		if from[1].elem == "i8" {
+			if s = math.Ldexp(1, int(uint8(int8(s)))-127); s > 0x1p127 {
+				return math.NaN()
+			}
+		}
+		return s
+	}
+	v := &val{data: slices.Clone(ins[4].data)}
+	for i := range m {
+		for j := range n {
+			for g := range groups {
+				sum := 0.0
+				for k := g * size; k < (g+1)*size; k++ {
+					sum += x(i, k) * y(j, k)
+				}
+				v.data[i*n+j] += sum * scale(ins[1], i, g) * scale(ins[3], j, g)
+			}
+			v.data[i*n+j] = kept("f32", v.data[i*n+j])
+		}
+	}
+	return v
+}
+
+// e2m1 is the number of a code.
+func e2m1(code int) float64 {
+	x := []float64{0, 0.5, 1, 1.5, 2, 3, 4, 6}[code&7]
+	if code > 7 {
+		return -x
+	}
+	return x
 }

@@ -128,6 +128,11 @@ type Target struct {
 	// at 0.1 to 0.2 of XLA's own product.
 	readsAlongK bool
 
+	// scaledRows is from how many rows of a block on matrix units multiply float8, or float4 that lies
+	// along k, by the scales of groups; 0 for never. If mixed, float4 by float8 and along n too.
+	scaledRows int
+	mixed      bool
+
 	noFloat8 bool // neither multiplies nor converts float8
 
 	wide     bool // a warp has 64 threads, each up to 512 registers
@@ -150,8 +155,8 @@ var targets = []Target{
 	{Name: "sm_90", SharedBytes: 227 << 10, RegisterBytes: 256 << 10, readsInStep: true, readsAlongK: true},
 	{Name: "sm_80", SharedBytes: 163 << 10, RegisterBytes: 256 << 10, operandBytes: 128, noFloat8: true},
 	{Name: "sm_89", SharedBytes: 99 << 10, RegisterBytes: 256 << 10, operandBytes: 128},
-	{Name: "sm_100", SharedBytes: 227 << 10, RegisterBytes: 256 << 10},
-	{Name: "sm_120", SharedBytes: 99 << 10, RegisterBytes: 256 << 10, operandBytes: 128},
+	{Name: "sm_100", SharedBytes: 227 << 10, RegisterBytes: 256 << 10, scaledRows: 128, mixed: true},
+	{Name: "sm_120", SharedBytes: 99 << 10, RegisterBytes: 256 << 10, operandBytes: 128, scaledRows: 32},
 	{Name: "gfx942", SharedBytes: 64 << 10, RegisterBytes: 512 << 10, wide: true, float32s: true, stages: 2, ahead: 1},
 	{Name: "gfx950", SharedBytes: 160 << 10, RegisterBytes: 512 << 10, wide: true, float32s: true, stages: 2},
 }

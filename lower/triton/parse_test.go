@@ -248,6 +248,9 @@ func (r *reader) typesOf(op *operation, types string, hasResult bool) {
 	case "tt.dot":
 		a, b, _ := strings.Cut(left, " * ")
 		op.from, op.to = []string{a, b, right}, []string{right}
+	case "tt.dot_scaled":
+		a, b, _ := strings.Cut(left, " * ")
+		op.from, op.to = append(append(split(a), split(b)...), right), []string{right}
 	case "tt.gather":
 		op.from, op.to = split(strings.Trim(left, "()")), []string{right}
 	case "tt.split":

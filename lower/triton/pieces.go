@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"matladder/tile"
+	"matladder/tile/groups"
 )
 
 // strictStep is how much of k one product of float32 takes that no matrix unit multiplies:
@@ -16,9 +17,9 @@ const mostPieces = 16
 // pieces returns a program whose products each take so little of k that their operands fit the
 // registers of their threads, and the sums that were products: of a whole block of k they would
 // go out to memory and come back. Only what comes from memory is taken in pieces.
-func (t Target) pieces(p *tile.Program) (*tile.Program, map[*tile.Expr]bool) {
+func (t Target) pieces(p *tile.Program, scaled map[*tile.Expr]*groups.Product) (*tile.Program, map[*tile.Expr]bool) {
 	sums := map[*tile.Expr]bool{}
-	body := t.shorter(p.Body, sums)
+	body := t.shorter(p.Body, scaled, sums)
 	if len(sums) == 0 {
 		return p, sums
 	}
@@ -27,12 +28,12 @@ func (t Target) pieces(p *tile.Program) (*tile.Program, map[*tile.Expr]bool) {
 	return &q, sums
 }
 
-func (t Target) shorter(body []*tile.Stmt, sums map[*tile.Expr]bool) []*tile.Stmt {
+func (t Target) shorter(body []*tile.Stmt, scaled map[*tile.Expr]*groups.Product, sums map[*tile.Expr]bool) []*tile.Stmt {
 	out := make([]*tile.Stmt, len(body))
 	for i, s := range body {
 		c := *s
-		c.Body = t.shorter(s.Body, sums)
-		if s.Value != nil {
+		c.Body = t.shorter(s.Body, scaled, sums)
+		if s.Value != nil && scaled[s.Value] == nil {
 			w := rewriter{product: func(e *tile.Expr) *tile.Expr { return t.parted(e, s.Value, sums) }}
 			c.Value = w.expr(s.Value)
 		}

@@ -14,4 +14,4 @@ var refused = map[string]string{
 
 // TestProgramMeaning runs the text of programs beyond the ladder on random
 // inputs and compares with interp.
-func TestProgramMeaning(t *testing.T) { lowertest.Programs(t, device{32}, refused) }
+func TestProgramMeaning(t *testing.T) { lowertest.Programs(t, device{operandBytes: 32}, refused) }

@@ -17,7 +17,7 @@ import (
 // runText runs the text of programs on named inputs.
 func runText(t *testing.T, programs []*tile.Program, params backend.Params, in []tile.Tensor) map[string]tile.Tensor {
 	t.Helper()
-	e, err := device{32}.Compile(context.Background(), programs, params)
+	e, err := device{operandBytes: 32}.Compile(context.Background(), programs, params)
 	if err != nil {
 		t.Fatal(err)
 	}

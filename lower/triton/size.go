@@ -6,6 +6,7 @@ import (
 
 	"matladder/lower/internal/mlir"
 	"matladder/tile"
+	"matladder/tile/groups"
 )
 
 // Memory is what one program takes of a multiprocessor, by a model: the compiler
@@ -20,7 +21,7 @@ type Memory struct {
 }
 
 // memoryOf counts what one program takes.
-func memoryOf(p *tile.Program) Memory {
+func memoryOf(p *tile.Program, scaled map[*tile.Expr]*groups.Product) Memory {
 	k := &kernel{program: p, least: leastOf(p)}
 	var m Memory
 	for _, r := range p.RefsOf(tile.Scratch) {
@@ -34,7 +35,11 @@ func memoryOf(p *tile.Program) Memory {
 		beside = max(beside, k.beside(s))
 		tile.WalkExpr(s.Value, func(e *tile.Expr) {
 			if e.Op == tile.OpDot {
-				m.Stage += k.operandBytes(e.Args[0]) + k.operandBytes(e.Args[1])
+				n := k.operandBytes(e.Args[0]) + k.operandBytes(e.Args[1])
+				if scaled[e] != nil && turns(p, e.Args[0].Ref, e.Args[1].Ref) { // two in a byte
+					n /= 2
+				}
+				m.Stage += n
 			}
 		})
 	})
@@ -133,8 +138,8 @@ func isStrict(p *tile.Program) bool {
 func strict(e *tile.Expr) bool { return e.Args[0].Dtype == tile.Float32 && e.Precision == tile.Highest }
 
 // choose completes parameters and refuses what cannot fit.
-func (t Target) choose(p *tile.Program, params Params) (Params, Memory, error) {
-	m := memoryOf(p)
+func (t Target) choose(p *tile.Program, scaled map[*tile.Expr]*groups.Product, params Params) (Params, Memory, error) {
+	m := memoryOf(p, scaled)
 	if params.Warps == 0 {
 		params.Warps = leastWarps
 		each := int64(threadBytes * t.warpThreads())

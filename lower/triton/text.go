@@ -93,6 +93,9 @@ func (k *kernel) Spell(to shaped, op, attrs string, args []value) string {
 		return fmt.Sprintf("%s %s[%s] {%s} : (%s) -> %s", op, args[0].Name, args[1].Name, attrs, types(args), result)
 	case op == "tt.dot":
 		return fmt.Sprintf("%s %s%s : %s * %s -> %s", op, names, attrs, from, spelled(args[1].Type), result)
+	case op == "tt.dot_scaled":
+		return fmt.Sprintf("%s %s scale %s, %s scale %s, %s %s : %s * %s -> %s", op, args[0].Name, args[1].Name, args[2].Name, args[3].Name, args[4].Name,
+			attrs, types(args[:2]), types(args[2:4]), result)
 	case slices.Contains(conversions, op):
 		return fmt.Sprintf("%s %s : %s to %s", op, names, from, result)
 	}

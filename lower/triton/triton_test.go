@@ -24,5 +24,5 @@ func FuzzMeaning(f *testing.F) { lowertest.Fuzz(f, device{}) }
 
 // TestRandomMeaning is a fixed run of FuzzMeaning.
 func TestRandomMeaning(t *testing.T) {
-	lowertest.Random(t, device{32}, 1200/thoroughtest.OneIn(1, 4, 4))
+	lowertest.Random(t, device{operandBytes: 32}, 1200/thoroughtest.OneIn(1, 4, 4))
 }

@@ -11,6 +11,7 @@
 //	parts.go      sums in parts, for tiles that have few
 //	edge.go       the micro-kernel for few columns, along the rows of a
 //	direct.go     the micro-kernel on a b that is not packed: it goes down its rows
+//	strided.go    the micro-kernel on both operands where they lie
 //	groups.go     the micro-kernel of groups of k that have scales
 //	stream.go     one row of a by eight rows of b, which are read from end to end
 //	dots.go       few rows of a by rows of b, each along memory

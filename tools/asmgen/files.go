@@ -43,6 +43,9 @@ func Files() map[string][]byte {
 	}
 	files := map[string]*Asm{
 		"tile_neon_arm64.s":            fileOf(arm64, neon...),
+		"strided_neon_arm64.s":         fileOf(arm64, neonTiles[0].strided("strided", neonRows), neonTiles[0].strided("stridedRow", 1)),
+		"strided_avx512_amd64.s":       file(wide(float32s).strided("strided", 12), wide(float32s).strided("stridedRow", 1)),
+		"strided_avx2_amd64.s":         file(narrow(float32s).strided("strided", 6), narrow(float32s).strided("stridedRow", 1)),
 		"../probe/peak_arm64.s":        fileOf(arm64, neonPeak...),
 		"tile_float32_avx512_amd64.s":  all(wide(float32s)),
 		"tile_bfloat16_avx512_amd64.s": all(wide(bfloat16s)),

@@ -44,11 +44,11 @@ func pairOf(v int) string { return fmt.Sprintf("[V%d.S4, V%d.S4]", v, v+1) }
 
 func (t neonTile) tile(a *Asm) {
 	const rC, rLDC, rSteps, rA, rB, rAcc, rRow = "R0", "R1", "R2", "R3", "R4", "R5", "R6"
-	const wordsA, vectorsB, held = neonSums, neonSums + 3, neonSums
+	const wordsA, vectorsB = neonSums, neonSums + 3
 	a.Func("tile"+t.Name+"NEON", summing(t.sum, "ldc, steps int, a, b *uint32"), rC, rLDC, rSteps, rA, rB, rAcc)
 	a.Op("LSL", imm(2), rLDC)
 	neonZeros(a)
-	loop, store := a.NewLabel("loop"), a.NewLabel("store")
+	loop := a.NewLabel("loop")
 	a.Place(loop)
 	a.Op("VLD1.P", "48("+rA+")", fmt.Sprintf("[V%d.S4, V%d.S4, V%d.S4]", wordsA, wordsA+1, wordsA+2))
 	a.Op("VLD1.P", "32("+rB+")", pairOf(vectorsB))
@@ -59,9 +59,16 @@ func (t neonTile) tile(a *Asm) {
 	}
 	a.Op("SUBS", imm(1), rSteps)
 	a.Op("BNE", string(loop))
+	t.storeOrAdd(a, neonRows, rC, rLDC, rAcc, rRow)
+}
+
+// storeOrAdd writes the sums of some rows to c, after adding what it holds if asked.
+func (t neonTile) storeOrAdd(a *Asm, rows int, rC, rLDC, rAcc, rRow string) {
+	const held = neonSums
+	store := a.NewLabel("store")
 	a.Op("CBZ", rAcc, string(store))
 	a.Op("MOVD", rC, rRow)
-	for r := range neonRows {
+	for r := range rows {
 		a.Op("VLD1", at(rRow, 0), pairOf(held))
 		for v := range neonVectors {
 			sum := r*neonVectors + v
@@ -71,7 +78,7 @@ func (t neonTile) tile(a *Asm) {
 		a.Op("ADD", rLDC, rRow)
 	}
 	a.Place(store)
-	for r := range neonRows {
+	for r := range rows {
 		a.Op("VST1", pairOf(r*neonVectors), at(rC, 0))
 		a.Op("ADD", rLDC, rC)
 	}

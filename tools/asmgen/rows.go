@@ -25,7 +25,7 @@ func (t Tile) tileRows(a *Asm) {
 
 // rowsFrom gives the bases registers, the last of which is left to the caller.
 func (t Tile) rowsFrom(last string) *rowsOfA {
-	return &rowsOfA{[]string{rA, "R14", "R15", last}[:t.MR/rowsOfABase]}
+	return &rowsOfA{[]string{rA, "R14", "R15", last}[:(t.MR+rowsOfABase-1)/rowsOfABase]}
 }
 
 // start sets the bases behind the first.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"matladder/backend/foreign/process"
 	"matladder/backend/internal/libtpu"
 	"matladder/machine"
+	"matladder/tile"
 )
 
 // tritonAMD is what the compiler for AMD's GPUs is called.
@@ -125,9 +127,19 @@ var amdProducts = []struct{ end, dtype, precision string }{
 	{"_i8", "int8", ""}, {"_f8f6f4", "float8_e4m3fn", ""},
 }
 
-// multiplied is what the matrix units of a GPU of AMD multiply in most instructions of a kernel; what is
-// given where there are none. Where a dtype has no instruction, the compiler widens its factors.
+// multiplied is what the matrix units of a GPU multiply in most instructions of a kernel; what is
+// given where these do not tell. Where a dtype has no instruction, the compiler widens its factors. Of
+// NVIDIA's only those of float4, or of float8 for it, tell.
 func multiplied(k GPUKernel, dtype, precision string) (string, string) {
+	has := func(opcodes ...string) bool {
+		return slices.ContainsFunc(opcodes, func(o string) bool { return k.Instructions[o] > 0 })
+	}
+	switch {
+	case has("UTCOMMA", "OMMA", "tcgen05.mxf4", "mma.mxf4"):
+		return tile.Float4E2M1FN.String(), precision
+	case dtype == tile.BFloat16.String() && has("UTCQMMA", "QMMA", "tcgen05.mxf8f6f4", "mma.mxf8f6f4"):
+		return tile.Float8E4M3FN.String(), precision
+	}
 	most := 0
 	for _, p := range amdProducts {
 		n := 0

@@ -226,7 +226,7 @@ var units = []struct{ unit, opcodes string }{
 	{model.GPUTCGen05, "UTCHMMA UTCQMMA UTCIMMA UTCOMMA tcgen05"},
 	{model.GPUWGMMA, "HGMMA QGMMA IGMMA wgmma"},
 	{model.GPUMFMA, "v_mfma"},
-	{model.GPUMMA, "HMMA QMMA IMMA OMMA mma"},
+	{model.GPUMMA, "HMMA QMMA IMMA OMMA mma mma.mxf4 mma.mxf8f6f4"},
 }
 
 // unitOf tells by its instructions which unit a kernel multiplies with.

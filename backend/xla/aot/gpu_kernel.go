@@ -102,6 +102,7 @@ func resourcesOf(said string) map[string]resources {
 var (
 	ptxEntry       = regexp.MustCompile(`\.entry\s+([\w$.]+)`)
 	ptxInstruction = regexp.MustCompile(`^\s+(?:@!?%p\d+\s+)?([a-z]\w*)((?:[.:]+\w+)*)\s`)
+	ptxScaled      = regexp.MustCompile(`kind::(mxf4|mxf8f6f4)`) // products of numbers by scales of groups
 	sassFunction   = regexp.MustCompile(`^\.text\.([\w$.]+):|^\s*\.section\s+\.text\.([\w$.]+)`)
 	sassOpcode     = regexp.MustCompile(`^\s+(?:\{\s*)?/\*[0-9a-f]{4,}\*/\s+(?:\{\s*)?(?:@!?U?P\w+\s+)?([A-Z][A-Z0-9]*)`)
 )
@@ -116,6 +117,9 @@ func countPTX(text string) map[string]map[string]int {
 			opcode = m[1]
 			if strings.HasPrefix(m[2], ".async") {
 				opcode += ".async"
+			}
+			if kind := ptxScaled.FindStringSubmatch(m[2]); kind != nil {
+				opcode += "." + kind[1]
 			}
 		}
 		return "", opcode

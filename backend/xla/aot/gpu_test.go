@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"matladder/backend"
+	"matladder/problem"
+	"matladder/problem/problemtest"
+	"matladder/tile"
 )
 
 // openGPU returns a compiler for GPUs, or skips the test: the plugin is a large
@@ -92,6 +95,48 @@ func TestGPUGenerations(t *testing.T) {
 			}
 			if n := g.blocksPerCore(k); n < 1 || n > 2 {
 				t.Errorf("%d blocks a multiprocessor", n)
+			}
+		})
+	}
+}
+
+// TestGPUScaled: the sixth rung multiplies numbers by the scales of their groups in matrix units of
+// Blackwell, those of float4 too.
+func TestGPUScaled(t *testing.T) {
+	openGPU(t)
+	for _, test := range []struct{ gpu, words, opcodes string }{
+		{"b200", "mxfp8", "UTCQMMA"}, {"b200", "mxfp4", "UTCOMMA"}, {"b300", "nvfp4", "tcgen05.mxf4 UTCOMMA"}, {"b200", "mxfp8xmxfp4", "UTCQMMA"},
+		{"rtx-pro-6000", "mxfp8", "QMMA"}, {"rtx-pro-6000", "nvfp4", "OMMA"}, {"rtx-pro-6000", "mxfp8xmxfp4", "HMMA"},
+	} {
+		t.Run(test.gpu+"/"+test.words, func(t *testing.T) {
+			t.Parallel()
+			b, err := OpenGPUBackend(BackendOptions{Topology: test.gpu, Cache: t.TempDir()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer b.Close()
+			asked, err := problem.MatmulFamily.Parse(test.words)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := problem.MakeMatmul(problem.Sizes{256, 256, 256, 1}, asked)
+			programs, err := problemtest.Kernel(p).Build(p, "", tile.Blocks{M: 128, K: 128, N: 128})
+			if err != nil {
+				t.Fatal(err)
+			}
+			steps, err := b.Steps(t.Context(), programs, backend.Params{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			k := steps[len(steps)-1].Kernel
+			found := ""
+			for opcode := range k.Instructions {
+				if strings.HasSuffix(opcode, "MMA") || strings.Contains(opcode, ".mxf") {
+					found = opcode
+				}
+			}
+			if !slices.Contains(strings.Fields(test.opcodes), found) {
+				t.Errorf("products by %s, want %s: %v", found, test.opcodes, k.Instructions)
 			}
 		})
 	}

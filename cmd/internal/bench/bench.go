@@ -209,7 +209,7 @@ func (f *flags) conclude(stdout, stderr io.Writer, out string, o harness.Outcome
 	}
 	if len(o.Rows) > 0 {
 		all := stats.Summarize(o.Rows)
-		summaries := stats.Best(all)
+		summaries := stats.Shown("text", all)
 		var more []string
 		if f.columns != "" {
 			more, _ = stats.ParseTableColumns(f.columns) // checked

@@ -38,13 +38,14 @@ var formats = map[string][]string{
 
 	"plan":     {"text"},
 	"asm":      {"text"},
+	"anatomy":  {"text"},
 	"timeline": {"text", "json", "svg"},
 
 	"accumulator": {"text"},
 }
 
 // ways are the keys of formats in the order of the manual.
-var ways = []string{"tile", "json", "counts", "steps", "traverse", "mosaic", "stablehlo", "schedule", "table", "plan", "asm", "timeline", "accumulator"}
+var ways = []string{"tile", "json", "counts", "steps", "traverse", "mosaic", "stablehlo", "schedule", "table", "plan", "asm", "anatomy", "timeline", "accumulator"}
 
 // defaultSteps is how many steps a format shows.
 var defaultSteps = map[string]int64{"text": 20, "csv": math.MaxInt64, "json": 2000, "gif": 300, "html": 2000}
@@ -107,6 +108,7 @@ VIEWS
   schedule   cycles of a grid step by libtpu's schedule: compute, copies, overhead
   table      a line for each kernel of the launch, for several chips
   plan       what each pass of the CPU backend decided; asm is the inner loop, by llvm-mca
+  anatomy    the loops of v4 with one pass of the CPU backend after another, and what limits each
   timeline   what happens when, measured here or predicted for --topology
   accumulator  how products are added: bits, rounding, order; bench --accumulators has XLA's
   A file may hold tile programs (json), StableHLO, or a .ttir kernel of Triton.
@@ -132,7 +134,7 @@ func parse(args []string) (*options, error) {
 	cli.Group(f, "WHAT TO SHOW")
 	o.where = deviceflag.Define(f, 0)
 	o.where.DefineAssume(f)
-	f.IntVar(&o.threads, "threads", 0, "`THREADS` of this machine for --as plan, asm, timeline and accumulator; 0 for one a core")
+	f.IntVar(&o.threads, "threads", 0, "`THREADS` of this machine for --as plan, asm, anatomy, timeline and accumulator; 0 for one a core")
 	f.StringVar(&o.mcpu, "mcpu", "", "`PROCESSOR` that llvm-mca models for --as asm, such as znver4; this machine's if not given")
 	cli.Group(f, "WHERE")
 	if err := cli.Parse(f, args, manual); err != nil {

@@ -76,6 +76,8 @@ func (o *options) write(ctx context.Context, w io.Writer) error {
 		return o.plan(ctx, w)
 	case o.as == "asm":
 		return o.assembly(ctx, w)
+	case o.as == "anatomy":
+		return o.anatomy(ctx, w)
 	case o.as == "timeline":
 		return o.timeline(ctx, w)
 	case o.as == "accumulator":

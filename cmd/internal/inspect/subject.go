@@ -102,16 +102,16 @@ func (o *options) firstProduct(e *tile.Expr) {
 }
 
 // findDevice takes the device that flags name: a chip, by --topology (v5e if nothing is
-// named), or this machine's, by --backend, which --as plan, asm and accumulator take to be
+// named), or this machine's, by --backend, which --as plan, asm, anatomy and accumulator take to be
 // the CPU if it is not given. That backend stays open in o.open until close.
 func (o *options) findDevice(f *pflag.FlagSet) error {
-	only := o.as == "plan" || o.as == "asm" || o.as == "accumulator"
+	only := o.as == "plan" || o.as == "asm" || o.as == "anatomy" || o.as == "accumulator"
 	hand := only || o.as == "timeline" && o.where.Topology == ""
 	switch {
 	case f.Changed("threads") && !hand:
-		return errors.New("--threads is for --as plan, asm and accumulator, and for --as timeline of this machine")
+		return errors.New("--threads is for --as plan, asm, anatomy and accumulator, and for --as timeline of this machine")
 	case f.Changed("param") && !hand:
-		return errors.New("--param is for --as plan, asm and accumulator, and for --as timeline of this machine")
+		return errors.New("--param is for --as plan, asm, anatomy and accumulator, and for --as timeline of this machine")
 	case o.threads < 0:
 		return fmt.Errorf("--threads %d is negative", o.threads)
 	case only && o.where.Topology != "":
@@ -135,8 +135,8 @@ func (o *options) findDevice(f *pflag.FlagSet) error {
 		return err
 	}
 	o.device = o.open.Device()
-	if _, ok := o.open.Backend.(backend.Planner); o.as == "plan" && !ok {
-		return fmt.Errorf("--as plan: backend %s does not tell what it makes of a program", o.open.Name())
+	if _, ok := o.open.Backend.(backend.Planner); (o.as == "plan" || o.as == "anatomy") && !ok {
+		return fmt.Errorf("--as %s: backend %s does not tell what it makes of a program", o.as, o.open.Name())
 	}
 	if _, ok := o.open.Backend.(backend.Assembler); o.as == "asm" && !ok {
 		return fmt.Errorf("--as asm: backend %s has no inner loops in assembly", o.open.Name())

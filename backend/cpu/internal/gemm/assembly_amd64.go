@@ -170,6 +170,18 @@ func streamFloat32AVX2(c *float32, a *uint32, b unsafe.Pointer, ldb, cols int, a
 func streamPairsAVX2(c *int32, a *uint32, b unsafe.Pointer, ldb, cols int, after uintptr, accumulate bool)
 
 //go:noescape
+func stridedFloat32AVX2(c *float32, ldc, steps int, a *float32, lda int, b *float32, ldb int, accumulate bool)
+
+//go:noescape
+func stridedFloat32AVX512(c *float32, ldc, steps int, a *float32, lda int, b *float32, ldb int, accumulate bool)
+
+//go:noescape
+func stridedRowFloat32AVX2(c *float32, ldc, steps int, a *float32, lda int, b *float32, ldb int, accumulate bool)
+
+//go:noescape
+func stridedRowFloat32AVX512(c *float32, ldc, steps int, a *float32, lda int, b *float32, ldb int, accumulate bool)
+
+//go:noescape
 func thinBFloat16AVX512(c *float32, ldc, steps int, a, b *uint32, bias *float32, next uintptr, rows, cols int, accumulate bool)
 
 //go:noescape

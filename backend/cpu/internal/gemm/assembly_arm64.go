@@ -3,6 +3,12 @@
 package gemm
 
 //go:noescape
+func stridedFloat32NEON(c *float32, ldc, steps int, a *float32, lda int, b *float32, ldb int, accumulate bool)
+
+//go:noescape
+func stridedRowFloat32NEON(c *float32, ldc, steps int, a *float32, lda int, b *float32, ldb int, accumulate bool)
+
+//go:noescape
 func tileFloat32NEON(c *float32, ldc, steps int, a, b *uint32, accumulate bool)
 
 //go:noescape

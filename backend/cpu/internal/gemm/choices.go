@@ -24,6 +24,12 @@ const (
 	ReadPieces        // pieces of it are packed, one at a time
 	ReadAlong         // in place: register tiles go along its rows and widen it, an InPlace
 	ReadDots          // in place, its columns being rows of memory: products along these are summed
+
+	// The ways of Strided, which reads A in place too.
+	ReadLoops     // three loops, the innermost down a column
+	ReadRows      // loops in another order, the innermost along a row
+	ReadVectors   // one row of A by a vector or two of columns: their sums stay in registers
+	ReadRegisters // so many rows of A as there are registers for
 )
 
 // AllRows is more than any a has: up to so many rows a way that is asked for pays.

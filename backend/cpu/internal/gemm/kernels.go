@@ -37,6 +37,8 @@ type Kernels struct {
 	WideInt8  *MicroKernels[int8, int32]
 	WideUint8 *MicroKernels[uint8, int32]
 
+	Strided Strided // of float32, without packing
+
 	groups *Groups // of no Size yet
 
 	Choices // other than the rules

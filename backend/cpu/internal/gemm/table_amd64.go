@@ -17,7 +17,7 @@ func avx2Kernels(host probe.HostInfo) *Kernels {
 	if cpu.X86.HasAVXVNNI {
 		i.kernel.tile, i.kernel.column = tilePairsVNNIAVX2, columnPairsVNNIAVX2
 	}
-	k := &Kernels{ISA: AVX2}
+	k := &Kernels{ISA: AVX2, Strided: Strided{mr, nr, stridedFloat32AVX2, stridedRowFloat32AVX2}}
 	k.Float32 = newPath(host, f, formatFloat32, pack.Float32AVX2)
 	k.WideBFloat16 = newPath(host, f, formatFloat32, pack.BFloat16AVX2)
 	k.WideInt8 = newPath(host, i, formatPairs, pack.WideInt8AVX2)
@@ -49,7 +49,7 @@ func avx512Kernels(host probe.HostInfo) *Kernels {
 	if cpu.X86.HasAVX512VNNI {
 		i.kernel.tile, i.kernel.column = tilePairsVNNIAVX512, columnPairsVNNIAVX512
 	}
-	k := &Kernels{ISA: AVX512}
+	k := &Kernels{ISA: AVX512, Strided: Strided{mr, nr, stridedFloat32AVX512, stridedRowFloat32AVX512}}
 	k.Float32 = newPath(host, f, formatFloat32, pack.Float32AVX512)
 	k.WideBFloat16 = newPath(host, f, formatFloat32, pack.BFloat16AVX512)
 	k.WideInt8 = newPath(host, i, formatPairs, pack.WideInt8AVX512)

@@ -14,7 +14,7 @@ func init() { targets[NEON] = target{kernels: neonKernels} }
 
 func neonKernels(host probe.HostInfo) *Kernels {
 	k := genericKernels(host)
-	k.ISA = NEON
+	k.ISA, k.Strided = NEON, Strided{neonMR, neonNR, stridedFloat32NEON, stridedRowFloat32NEON}
 	f := shape[float32]{NEON, neonMR, neonNR, kernel[float32]{tile: tileFloat32OnNEON}}
 	k.Float32 = newPath(host, f, formatFloat32, pack.InGo(pack.AsFloat32, f.mr, f.nr))
 	k.WideBFloat16 = newPath(host, f, formatFloat32, pack.InGo(pack.AsBFloat16, f.mr, f.nr))

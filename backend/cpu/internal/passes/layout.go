@@ -1,6 +1,8 @@
 package passes
 
 import (
+	"math"
+
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/plan"
 	"matladder/tile"
@@ -86,6 +88,9 @@ func layOutDot(p *plan.Plan, s *plan.Step, d *plan.Dot) error {
 	}
 	if !sameContraction(a.Matrix, e.TransA, b.Matrix, !e.TransB) {
 		return p.Unsupported(e.Pos, "dot of %s and %s, whose blocks overhang differently where they are contracted", a.Name, b.Name)
+	}
+	if p.Machine.Choices.Whole {
+		inChunks(d.Product, math.MaxInt32)
 	}
 	return operands(p, d, a, b)
 }

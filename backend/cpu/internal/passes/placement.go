@@ -29,7 +29,7 @@ func placement(p *plan.Plan) error {
 			r.Packed = append(r.Packed, i)
 		case r.Kind == tile.Scratch || p.Slots[r.Ref] != nil: // its values change, the number of its block does not
 			o.Keep, o.Why = plan.KeepPiece, plan.WhyScratch
-		case !reused(p, r) && o.Lanes > o.Packing.Lanes:
+		case !reused(p, r) && o.Lanes > o.Packing.Lanes && !p.Machine.Choices.Whole:
 			o.Keep, o.Why = plan.KeepPiece, plan.WhyOnce
 		case o.IsB && p.ByColumns && int64(o.Block)*int64(ownWindow(p, r)) <= own:
 			o.Keep, o.Slots, o.Why, o.Room = plan.KeepOwn, ownWindow(p, r), plan.WhyColumns, own

@@ -19,6 +19,9 @@ func productOf(k *gemm.Kernels, a, b, inA, inB tile.Dtype) *plan.Product {
 	switch a, b = machine.Multiplied(a), machine.Multiplied(b); (pair{a, b}) {
 	case pair{tile.Float32, tile.Float32}:
 		p = newProduct(k.Float32, k.Float32, k.Choices, tile.Float32)
+		if x := (stridedReader{k.Strided, k.Choices.B}); x.way.Strided() && x.CanRead(x.way) && inA == a && inB == b {
+			p.Unpacked, p.Routine, p.ReadsA, p.Dots = x, x.Routine, true, nil
+		}
 	case pair{tile.BFloat16, tile.BFloat16}:
 		p = newProduct(k.BFloat16, k.BFloat16, k.Choices, tile.Float32)
 	case pair{tile.Int8, tile.Int8}:
@@ -219,6 +222,28 @@ func (r directReader[S, C]) Blocking(m, n, k, ldb int) (run, cols, tile int) {
 
 func (r directReader[S, C]) Multiply(x plan.Call) {
 	r.MultiplyDirect(runOf[S](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, memory.View[S](x.B.Mem)[x.B.Off:], x.B.LD, x.Accumulate)
+}
+
+// stridedReader reads a b, and an a, where they lie.
+type stridedReader struct {
+	gemm.Strided
+	way gemm.ReadB
+}
+
+func (stridedReader) Rows() int                  { return gemm.AllRows }
+func (stridedReader) Work(_, _ int) int          { return 0 }
+func (r stridedReader) Read(_, _ int) gemm.ReadB { return r.way }
+
+func (r stridedReader) Blocking(_, n, k, _ int) (run, cols, tile int) {
+	if r.way == gemm.ReadVectors || r.way == gemm.ReadRegisters {
+		return k, n, r.NR
+	}
+	return k, n, 1
+}
+
+func (r stridedReader) Multiply(x plan.Call) {
+	a, b := memory.View[float32](x.A.Mem)[x.A.Off:], memory.View[float32](x.B.Mem)[x.B.Off:]
+	r.Strided.Multiply(r.way, memory.View[float32](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, a, x.A.LD, b, x.B.LD, x.Accumulate)
 }
 
 // dotsReader reads a b whose columns are rows of memory.

@@ -100,7 +100,8 @@ func readsRows(p *plan.Plan, d *plan.Dot, rows int) bool {
 	if b.Keep != plan.KeepUnpacked || !d.Product.ReadsA {
 		return d.Product.ReadsA
 	}
-	return !b.Packing.InPlace && d.Product.Unpacked.Read(rows, p.StrideOf(b)) == gemm.ReadPieces
+	read := d.Product.Unpacked.Read(rows, p.StrideOf(b))
+	return !b.Packing.InPlace && (read == gemm.ReadPieces || read.Strided())
 }
 
 // endsInEdge reports whether a block of b ends with columns that want panels of a.

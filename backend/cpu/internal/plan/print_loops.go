@@ -155,6 +155,16 @@ func (c *Blocking) direct() []Loop {
 	case gemm.ReadAlong:
 		return append(list, c.runs(), Loop{tile.Ceil(c.MC, mr), fmt.Sprintf("× %d rows of a, one panel", mr)},
 			Loop{tile.Ceil(c.NC, c.tile), fmt.Sprintf("× %d columns of b, %s: %d×%d sums in registers over %d of k", c.tile, where, mr, c.tile, c.Run)})
+	case gemm.ReadLoops:
+		return append(list, Loop{c.MC, "× 1 row of a"}, Loop{c.NC, fmt.Sprintf("× 1 column of b, down it: a sum over %d of k", c.Run)})
+	case gemm.ReadRows:
+		return append(list, Loop{c.MC, "× 1 row of a"}, Loop{c.Run, fmt.Sprintf("of k × 1 row of b, along it: %d sums in memory", c.NC)})
+	case gemm.ReadVectors, gemm.ReadRegisters:
+		if c.Read == gemm.ReadVectors {
+			mr = 1
+		}
+		return append(list, Loop{tile.Ceil(c.MC, mr), "× " + words.Count(mr, "row") + " of a, " + where},
+			Loop{tile.Ceil(c.NC, c.tile), fmt.Sprintf("× %d columns of b, %s: %d×%d sums in registers over %d of k", c.tile, where, mr, c.tile, c.Run)})
 	case gemm.ReadPieces:
 		return append(list, Loop{tile.Ceil(cols, c.NC), fmt.Sprintf("× %d columns of b", c.NC)},
 			Loop{tile.Ceil(c.Depth, c.Run), fmt.Sprintf("× %d of k: packs a piece of b, %s", c.Run, c.machine.fits(c.bytes(c.NC, c.B)))},

@@ -23,6 +23,10 @@ var Strategies = []Strategy{
 	{gemm.ReadPieces, "pieces", "packed piece by piece into L2", 256},
 	{gemm.ReadAlong, "along", "read in place by register tiles, which widen it", 96},
 	{gemm.ReadDots, "dots", "read in place, its columns being rows of memory", 16},
+	{gemm.ReadLoops, "loops", "read in place by three loops, down its columns", 0},
+	{gemm.ReadRows, "rows", "read in place by three loops, along its rows", 0},
+	{gemm.ReadVectors, "vectors", "read in place, as A is, for one row of A at a time", 0},
+	{gemm.ReadRegisters, "registers", "read in place, as A is, by register tiles", 0},
 }
 
 // strategyOf is that which reads B in a way.
@@ -43,6 +47,8 @@ type Choices struct {
 	gemm.Choices
 	ReadA  ReadA
 	WriteC WriteC
+	Whole  bool // operands are packed whole, and the loops around register tiles are not divided for caches
+	Alone  bool // one worker computes all
 }
 
 // ReadA is how an a is read whose rows tiles could read as they lie.
