@@ -35,10 +35,20 @@ func (r *run) unseen(ctx context.Context, l *candidate, g *seeded.Guest) error {
 	if err != nil {
 		return err
 	}
-	if took := max(s.Elapsed, s.Outside-messages); l.fresh == 0 || took < l.fresh {
+	if took := max(s.Elapsed, l.atLeast(s)); l.fresh == 0 || took < l.fresh {
 		l.fresh = took
 	}
 	return r.confirm(ctx, l, spec)
+}
+
+// atLeast is what a launch took as seen from outside of its process: the time until it answered, but
+// no more than processors gave it where that is known, as others may have had them in between.
+func (l *candidate) atLeast(s backend.Sample) time.Duration {
+	took := s.Outside
+	if s.Processors > 0 {
+		took = min(took, s.Processors/time.Duration(max(l.row.Threads, 1)))
+	}
+	return took - messages
 }
 
 // remembers looks for a guest whose launches are faster in repetitions than those of inputs that it
