@@ -181,7 +181,7 @@ func (c *clone) run(m misbehave, script string, args ...string) (status int, std
 	if err := cmd.Start(); err != nil {
 		c.t.Fatal(err)
 	}
-	stuck := time.AfterFunc(50*time.Second, func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+	stuck := time.AfterFunc(150*time.Second, func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
 	defer stuck.Stop()
 	if m.sig != 0 {
 		c.awaitHang()
@@ -216,7 +216,7 @@ func (w writer) Write(p []byte) (int, error) { w(p); return len(p), nil }
 // awaitHang waits until a stand-in hangs.
 func (c *clone) awaitHang() {
 	c.t.Helper()
-	for range 3000 {
+	for range 12_000 {
 		if strings.HasSuffix(c.read("hung"), "\n") {
 			return
 		}
