@@ -9,7 +9,7 @@ import (
 )
 
 // Changing is implemented by executables of functions that others wrote. Such a function may
-// remember what it computed; of inputs that change ahead of each launch that is wrong.
+// remember what it computed; of inputs that change before each launch that is wrong.
 type Changing interface {
 	Executable
 	// RunChanged is Run of a launch for each of each, which is made ahead of that launch and

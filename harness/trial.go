@@ -12,7 +12,7 @@ import (
 	"matladder/results"
 )
 
-// A function that somebody else wrote is not believed: see docs/trust.md. Its inputs change ahead of
+// A function that somebody else wrote is not believed: see docs/trust.md. Its inputs change before
 // every launch (package seeded, Guest). Here its times are held against the clock outside of its
 // process, the time that processors gave it, and launches on inputs that it cannot have seen.
 

@@ -43,14 +43,14 @@ func anatomyPictures(q Request, d data) ([]figure.Picture, error) {
 	r := &figure.Rows{Mark: of.PeakFLOPs, Series: []figure.Series{{Label: "the step before", Color: figure.SoftInk, Shape: 0}}}
 	var before *stats.Summary
 	var shown []*stats.Summary
-	least, most := math.Inf(1), of.PeakFLOPs
+	least, most, limit := math.Inf(1), of.PeakFLOPs, "not counted"
 	for at, s := range append(steps, narrow...) {
-		row, limit := figure.Row{Color: figure.Ink, Text: "not measured"}, "not counted"
+		row := figure.Row{Color: figure.Ink, Text: "not measured"}
 		if row.Label = fmt.Sprintf("%d %s", at+1, anatomy.Steps[min(at, anatomy.Threads)].Name); at > anatomy.Threads {
 			row.Label = s.DtypeA + " operands"
 		}
-		if known {
-			limit, _ = core.Count(min(at, anatomy.Threads), of.M, of.K, of.N).Limit()
+		if known && at <= anatomy.Threads { // narrow operands have that of the last step
+			limit, _ = core.Count(at, of.M, of.K, of.N).Limit()
 		}
 		if s != nil && s.Size() == of.Size() {
 			if shown, row.Text = append(shown, s), failureOf(s); usable(s) {

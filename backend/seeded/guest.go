@@ -39,7 +39,7 @@ type pool struct {
 	bits        []uint32
 }
 
-// poolSize is how many values a pool has, and aheadMost how many elements change ahead of launches.
+// poolSize is how many values a pool has, and aheadMost how many elements change before launches.
 const poolSize, aheadMost = 1024, 256
 
 func newGuest(e backend.Changing, r *References) *Guest {

@@ -6,7 +6,7 @@
 //  2. Check looks at the outputs in the same way and compares them with a reference in float64.
 //     References keep the last few of these.
 //  3. Of puts a Guest around a backend.Changing, a function that somebody else wrote: it changes
-//     inputs ahead of each launch and judges by arrays of its own.
+//     inputs before each launch and judges by arrays of its own.
 //
 // A worker (package backend/worker) puts it around the executables in its child process:
 // specs and verdicts cross the pipe, arrays do not. An executable of a worker is a

@@ -28,14 +28,25 @@ import (
 // names, keys and defaults, the text of a file, and by what expression entries are read.
 type Format string
 
-// Formats lists them. Entries of those but the last have a default, and can be read.
-var Formats = []Format{"vllm-moe", "tpu-inference", "tokamax", "triton"}
+// The formats, by project.
+const (
+	VLLM         Format = "vllm-moe"
+	TPUInference Format = "tpu-inference"
+	Tokamax      Format = "tokamax"
+	Triton       Format = "triton"
+)
+
+// Formats lists them.
+var Formats = []Format{VLLM, TPUInference, Tokamax, Triton}
 
 //go:embed formats
 var formats embed.FS
 
 // NeedsLayer reports whether entries are of a layer of experts.
-func (f Format) NeedsLayer() bool { return f == "vllm-moe" }
+func (f Format) NeedsLayer() bool { return f == VLLM }
+
+// HasDefault reports whether its entries have a default, so that they can be read and compared.
+func (f Format) HasDefault() bool { return f != Triton }
 
 // Kinds are the kinds of device that it is for.
 func (f Format) Kinds() []string {
@@ -176,7 +187,7 @@ func (f Format) Entries(t *Table, kernel string, d machine.Device, l MoE, tokens
 				continue
 			}
 			extra, _ := backend.ParseExtra(r.Params)
-			if f.NeedsLayer() || f == Formats[3] {
+			if f.NeedsLayer() || f == Triton {
 				delete(extra, "split_k") // which these kernels do not have
 			} else if e.GPU() {
 				extra = backend.Params{Extra: extra}.With("group", "1").Extra // their grid has no other

@@ -294,3 +294,12 @@ func (q *quiet) over(now time.Time, heard int64) bool {
 	q.silent += min(gap, 2*q.limit/quietLooks)
 	return q.silent > q.limit
 }
+
+// Seen is what was seen of a child from outside while it was asked. Systems other than Linux tell
+// Elapsed alone.
+type Seen struct {
+	Elapsed    time.Duration
+	Processors time.Duration // that it took, of threads that ended too
+	Allowed    int           // processors on which its threads may run, together
+	Raised     string        // how one of its threads has another priority than this process
+}

@@ -11,14 +11,6 @@ import (
 	"unsafe"
 )
 
-// Seen is what was seen of a child from outside while it was asked.
-type Seen struct {
-	Elapsed    time.Duration
-	Processors time.Duration // that it took, of threads that ended too
-	Allowed    int           // processors on which its threads may run, together
-	Raised     string        // how one of its threads has another priority than this process
-}
-
 // Watch begins to look at a question from outside.
 func (p *Process) Watch() (end func() Seen) {
 	used, begin := processorTime(p.Pid()), time.Now()

@@ -127,15 +127,15 @@ type call struct {
 	of      []problem.Operand // inputs first
 	inputs  int               // of these
 	arrays  []tile.Tensor     // of all operands
-	borders [][]byte          // ahead of each and behind it
+	borders [][]byte          // before each and behind it
 	left    []tile.Tensor     // outputs, as they were at the end of the last launch
 }
 
-// border is how many bytes lie ahead of an array and behind it, for what is written there to be
+// border is how many bytes lie before an array and behind it, for what is written there to be
 // found. A page leaves arrays as they lie in pages.
 const border = 4096
 
-// allocate makes all arrays anew. Borders are full of ones, as a poisoned output is.
+// allocate makes all arrays, at other addresses than before. Borders are full of ones, as a poisoned output is.
 func (c *call) allocate() {
 	array := func(o problem.Operand) tile.Tensor { return tile.NewTensor(o.Dtype, o.Shape...) }
 	var arrays []tile.Tensor

@@ -79,9 +79,9 @@ func parseFlags(args []string) (*flags, error) {
 	cli.Group(s, "THE TABLE")
 	s.StringVar(&f.exports, "export", "", "write the table's rows of v5 to out/FORMAT in `FORMAT`, with what they rest on and what the default there takes, and stop")
 	s.StringVar(&f.imports, "import", "", "list the entries in `FILE` that take longer than the default of their project, and stop")
-	s.StringVar(&f.from, "from", string(tuned.Formats[1]), "`FORMAT` of the FILE of --import")
+	s.StringVar(&f.from, "from", string(tuned.TPUInference), "`FORMAT` of the FILE of --import")
 	cli.Known(s, "export", tuned.Formats)
-	cli.Known(s, "from", tuned.Formats[:3])
+	cli.Known(s, "from", each.That(tuned.Formats, tuned.Format.HasDefault))
 	s.StringVar(&moe, "moe", "", "a layer of experts, `E,TOPK,HIDDEN,WIDTH`, for vllm-moe: its products are tuned in place of --sizes, by v5 and in bfloat16 if not told otherwise")
 	s.IntSliceVar(&f.tokens, "tokens", vllmTokens, "numbers of `TOKENS` that the layer of --moe meets")
 	cli.Group(s, "TABLES OF OTHER PROJECTS")
@@ -109,7 +109,7 @@ func parseFlags(args []string) (*flags, error) {
 		return f, cli.Usagef("--audit goes with neither --list, --import, --export, --moe nor --again")
 	case f.exports != "" && !slices.Contains(tuned.Formats, tuned.Format(f.exports)), !slices.Contains(tuned.Formats, tuned.Format(f.from)):
 		return f, cli.Usagef("--export %s, --from %s: want one of %s", f.exports, f.from, strings.Join(each.Of(tuned.Formats, func(f tuned.Format) string { return string(f) }), ", "))
-	case f.from == string(tuned.Formats[3]):
+	case !tuned.Format(f.from).HasDefault():
 		return f, cli.Usagef("--from %s: its lists have no default to compare with", f.from)
 	case moe == "" && (tuned.Format(f.exports).NeedsLayer() || tuned.Format(f.from).NeedsLayer()):
 		return f, cli.Usagef("--moe E,TOPK,HIDDEN,WIDTH is wanted: files of this format name experts and width alone")
