@@ -28,7 +28,7 @@ const (
 )
 
 // windowEnds are how many runs behind a step windows end in which it is tested.
-var windowEnds = []int{5, 20}
+var windowEnds = []int{5, 15, 40}
 
 // A drift is how a series may change by itself, in standard deviations of a run: by a slope a
 // run, and by a random walk from run to run. These are standard deviations too.

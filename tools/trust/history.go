@@ -19,7 +19,7 @@ import (
 
 const (
 	madeCommits = 40
-	madeRuns    = 3 // of each commit, one after another
+	madeRuns    = 5 // of each commit, one after another
 )
 
 // planted are the slowdowns of a made repository, in percent.
@@ -223,7 +223,7 @@ func (r *madeRepository) history(ctx context.Context, compare string, stderr io.
 			}
 		}
 	}
-	text, err := command(ctx, r.folder, compare, "--history", rows, "--as", "csv")
+	text, err := command(ctx, r.folder, compare, "--history", rows, "--band", "1%", "--as", "csv")
 	if err != nil {
 		return 0, 0, err
 	}
@@ -250,7 +250,7 @@ func (r *madeRepository) history(ctx context.Context, compare string, stderr io.
 		}
 	}
 	if found < len(planted) || invented > 0 {
-		text, _ := command(ctx, r.folder, compare, "--history", rows)
+		text, _ := command(ctx, r.folder, compare, "--history", rows, "--band", "1%")
 		fmt.Fprint(stderr, text)
 	}
 	return found, invented, nil
