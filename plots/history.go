@@ -8,8 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"matladder/internal/each"
 	"matladder/internal/words"
 	"matladder/plots/figure"
+	"matladder/results"
 	"matladder/stats"
 )
 
@@ -39,12 +41,12 @@ func History(series []stats.Series) figure.Picture {
 	if n := len(series) - len(list); n > 0 {
 		p.Subtitle = append(p.Subtitle, fmt.Sprintf("%d more points are not shown", n))
 	}
-	name := pointNames(list)
+	records := each.Of(list, func(s stats.Series) *results.Record { return &s.Record })
 	for row := range slices.Chunk(list, 2) {
 		panels := make([]figure.Panel, len(row))
 		least, most := 0.95, 1.05
 		for i, s := range row {
-			panels[i] = historyPanel(s, name(s))
+			panels[i] = historyPanel(s, pointName(&s.Record, records))
 			for _, pt := range panels[i].Series[0].Points {
 				least, most = math.Min(least, pt.Y), math.Max(most, pt.Y)
 			}
@@ -57,57 +59,48 @@ func History(series []stats.Series) figure.Picture {
 	return p
 }
 
-// pointNames names series by the kernel and whatever else they differ in.
-func pointNames(list []stats.Series) func(stats.Series) string {
-	differ := func(of func(stats.Series) string) func(stats.Series) string {
-		if slices.ContainsFunc(list, func(s stats.Series) bool { return of(s) != of(list[0]) }) {
-			return of
+// pointName names a series by whatever it differs in from the others.
+func pointName(s *results.Record, all []*results.Record) string {
+	parts := []string{s.Kernel, s.Blocks(), s.Params, s.Size()}
+	for _, f := range facets {
+		if f.name != "version" && f.differ(all) {
+			parts = append(parts, f.of(s))
 		}
-		return func(stats.Series) string { return "" }
 	}
-	parts := []func(stats.Series) string{
-		func(s stats.Series) string { return s.Kernel }, func(s stats.Series) string { return s.Variant },
-		differ(func(s stats.Series) string { return s.Blocks() }), differ(func(s stats.Series) string { return s.Params }),
-		func(s stats.Series) string { return s.Size() }, differ(func(s stats.Series) string { return s.Dtypes() }),
-		differ(func(s stats.Series) string { return words.Counted(s.Threads, "thread", 1) }),
-		differ(func(s stats.Series) string { return s.Host }), differ(func(s stats.Series) string { return cmp.Or(s.Chip, s.Device) }),
-	}
-	return func(s stats.Series) string {
-		var said []string
-		for _, part := range parts {
-			said = append(said, part(s))
-		}
-		return words.Joined(" ", said...)
-	}
+	return words.Joined(" ", parts...)
 }
 
 func historyPanel(s stats.Series, title string) figure.Panel {
 	color := kernelColor(s.Kernel)
 	runs := figure.Series{Label: "a run", Color: color, Faint: true}
-	levels := figure.Series{Label: "a level, with its trend", Color: figure.TextColor(color), Shape: 1}
+	levels := figure.Series{Label: "a level", Color: figure.TextColor(color), Shape: 1}
 	changes := figure.Series{Label: "a change", Color: figure.Vermillion, Shape: 2}
-	lines := s.Lines()
+	first := s.Changes[0].NewSeconds
+	if len(s.Starts) > 0 {
+		first = s.Changes[0].OldSeconds
+	}
+	at := func(run int, seconds float64, hollow bool) figure.Point {
+		y := first / seconds
+		return figure.Point{X: float64(run), Y: y, Lo: y, Hi: y, LowConfidence: hollow}
+	}
 	x := figure.Axis{Label: "run", Min: -0.7, Max: float64(len(s.Runs)) - 0.3}
 	for i, r := range s.Runs {
 		x.Ticks = append(x.Ticks, figure.Tick{Value: float64(i), Label: r.StartedAt.Format(time.DateOnly)[5:]})
-		seconds := cmp.Or(s.Seconds[i], r.Time.Median)
-		if y := lines[0].Seconds[0] / seconds; drawable(y) {
-			runs.Points = append(runs.Points, figure.Point{X: float64(i), Y: y, Lo: y, Hi: y, LowConfidence: s.Seconds[i] == 0})
+		if pt := at(i, cmp.Or(s.Seconds[i], r.Time.Median), s.Seconds[i] == 0); drawable(pt.Y) {
+			runs.Points = append(runs.Points, pt)
 		} else {
 			runs.Failures = append(runs.Failures, failed(float64(i), r))
 		}
 	}
-	for i, l := range lines {
-		for k, at := range l.Runs {
-			y := lines[0].Seconds[0] / l.Seconds[k]
-			levels.Points = append(levels.Points, figure.Point{X: float64(at), Y: y, Lo: y, Hi: y})
-			if i > 0 && k == 0 {
-				levels.Missing = append(levels.Missing, float64(at)-0.5)
-				changes.Missing = append(changes.Missing, float64(at)-0.5)
-				changes.Points = append(changes.Points, figure.Point{X: float64(at), Y: y, Lo: y, Hi: y})
-			}
-		}
+	levels.Points = append(levels.Points, at(0, first, false))
+	for i, start := range s.Starts {
+		c := s.Changes[i]
+		levels.Missing, changes.Missing = append(levels.Missing, float64(start)-0.5), append(changes.Missing, float64(start)-0.5)
+		levels.Points = append(levels.Points, at(start-1, c.OldSeconds, false), at(start, c.NewSeconds, false))
+		changes.Points = append(changes.Points, at(start, c.NewSeconds, false))
 	}
+	last := s.Changes[max(0, len(s.Starts)-1)].NewSeconds
+	levels.Points = append(levels.Points, at(len(s.Runs)-1, last, false))
 	for _, c := range s.Changes {
 		if c.Ratio.Known() {
 			title += fmt.Sprintf(", %s× %s", words.Figure(c.Ratio.Median), c.New.StartedAt.Format(time.DateOnly))
