@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"matladder/internal/each"
 	"matladder/internal/words"
@@ -70,6 +69,9 @@ func pointName(s *results.Record, all []*results.Record) string {
 	return words.Joined(" ", parts...)
 }
 
+// started is the day of a run.
+func started(s *stats.Summary) string { return s.StartedAt.Format("01-02") }
+
 func historyPanel(s stats.Series, title string) figure.Panel {
 	color := kernelColor(s.Kernel)
 	runs := figure.Series{Label: "a run", Color: color, Faint: true}
@@ -85,26 +87,26 @@ func historyPanel(s stats.Series, title string) figure.Panel {
 	}
 	x := figure.Axis{Label: "run", Min: -0.7, Max: float64(len(s.Runs)) - 0.3}
 	for i, r := range s.Runs {
-		x.Ticks = append(x.Ticks, figure.Tick{Value: float64(i), Label: r.StartedAt.Format(time.DateOnly)[5:]})
+		x.Ticks = append(x.Ticks, figure.Tick{Value: float64(i), Label: started(r)})
 		if pt := at(i, cmp.Or(s.Seconds[i], r.Time.Median), s.Seconds[i] == 0); drawable(pt.Y) {
 			runs.Points = append(runs.Points, pt)
 		} else {
 			runs.Failures = append(runs.Failures, failed(float64(i), r))
 		}
 	}
-	levels.Points = append(levels.Points, at(0, first, false))
+	bounds := append(append([]int{0}, s.Starts...), len(s.Runs))
 	for i, start := range s.Starts {
 		c := s.Changes[i]
+		levels.Points = append(levels.Points, at(max(bounds[i], start-stats.NearRuns), c.OldSeconds, false), at(start-1, c.OldSeconds, false),
+			at(start, c.NewSeconds, false), at(min(bounds[i+2], start+stats.NearRuns)-1, c.NewSeconds, false))
 		levels.Missing, changes.Missing = append(levels.Missing, float64(start)-0.5), append(changes.Missing, float64(start)-0.5)
-		levels.Points = append(levels.Points, at(start-1, c.OldSeconds, false), at(start, c.NewSeconds, false))
 		changes.Points = append(changes.Points, at(start, c.NewSeconds, false))
-	}
-	last := s.Changes[max(0, len(s.Starts)-1)].NewSeconds
-	levels.Points = append(levels.Points, at(len(s.Runs)-1, last, false))
-	for _, c := range s.Changes {
-		if c.Ratio.Known() {
-			title += fmt.Sprintf(", %s× %s", words.Figure(c.Ratio.Median), c.New.StartedAt.Format(time.DateOnly))
+		if i == len(s.Starts)-1 {
+			title += fmt.Sprintf(", %s× %s", words.Figure(c.Ratio.Median), started(c.New))
 		}
+	}
+	if len(s.Starts) == 0 {
+		levels.Points = append(levels.Points, at(max(0, len(s.Runs)-stats.NearRuns), first, false), at(len(s.Runs)-1, first, false))
 	}
 	panel := figure.Panel{Title: title, X: x}
 	for _, series := range []figure.Series{runs, levels, changes} {

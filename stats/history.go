@@ -29,9 +29,11 @@ type Change struct {
 
 const (
 	trendRuns = 10
-	fewRuns   = 6  // below it no change can be found
-	nearRuns  = 20 // whose mean is a level
+	fewRuns   = 6 // below it no change can be found
 )
+
+// NearRuns is of how many runs next to a change, or up to now, a level is the mean.
+const NearRuns = 20
 
 // History finds what became of each point over the files of summaries. At most one in a hundred
 // of the changes is expected to be none (twosample.Steps). band and best are those of Pair. Of
@@ -147,7 +149,7 @@ func (s *Series) addSteps(steps []twosample.Step) {
 		s.Starts = append(s.Starts, at[step.At])
 		c := Comparison{Old: old, New: new, Remarks: remarks(old, new), Runs: [2]int{step.At - from, to - step.At}, Quantile: twosample.FastEnd,
 			FalseRate: step.FalseRate, Change: &Change{First: s.Runs[at[step.First]], Last: s.Runs[at[step.Last]]}}
-		before, after := at[max(from, step.At-nearRuns):step.At], at[step.At:min(to, step.At+nearRuns)]
+		before, after := at[max(from, step.At-NearRuns):step.At], at[step.At:min(to, step.At+NearRuns)]
 		c.OldSeconds, c.NewSeconds = s.level(before), s.level(after)
 		var works [2]fixedWork
 		for k, near := range [][]int{before, after} {
@@ -171,7 +173,7 @@ func (s *Series) addSteps(steps []twosample.Step) {
 func (s *Series) end(trend twosample.Difference) {
 	at := s.counted()
 	if len(s.Changes) == 0 {
-		c := Comparison{Old: s.Runs[0], New: s.Summary, NewSeconds: s.level(at[max(0, len(at)-nearRuns):]), Verdict: Steady, Runs: [2]int{len(at), 0}, Change: &Change{}}
+		c := Comparison{Old: s.Runs[0], New: s.Summary, NewSeconds: s.level(at[max(0, len(at)-NearRuns):]), Verdict: Steady, Runs: [2]int{len(at), 0}, Change: &Change{}}
 		if len(at) < fewRuns {
 			c.Verdict = Unsure
 		}
