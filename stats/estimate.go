@@ -249,6 +249,13 @@ func pairedRatio(this, other []roundTime) Estimate {
 	return estimate(ratios)
 }
 
+// Against is the speed of s over that of other, paired by the rounds in which both took turns.
+func (s *Summary) Against(other *Summary) Estimate {
+	e := pairedRatio(s.timing.rounds, other.timing.rounds)
+	e.LowConfidence = s.LowConfidence || other.LowConfidence
+	return e
+}
+
 // enoughQuiet is how many quiet samples a figure needs: as many as an interval of 95 %.
 const enoughQuiet = 6
 

@@ -103,6 +103,7 @@ func ladderOrder(a, b *Summary) int {
 		kernels,
 		cmp.Compare(a.PluginVersion, b.PluginVersion),
 		cmp.Compare(a.Variant, b.Variant),
+		results.CompareInputs(a.Dist, b.Dist),
 	)
 }
 
@@ -120,6 +121,7 @@ var (
 	blocksColumn  = ladderColumn{name: "blocks", cell: func(s *Summary) string { return s.Blocks() }}
 	paramsColumn  = ladderColumn{name: "params", cell: func(s *Summary) string { return s.Params }}
 	sizeColumn    = ladderColumn{name: "size", cell: func(s *Summary) string { return s.Size() }}
+	inputsColumn  = ladderColumn{name: "inputs", cell: func(s *Summary) string { return s.InputsWord() }}
 )
 
 // conditions are what a point ran with. They make a column only where the
@@ -131,7 +133,7 @@ var conditions = []ladderColumn{
 	{name: "pin", cell: func(s *Summary) string { return words.Between("pinned to ", s.Pin, "") }},
 	{name: "fault", cell: func(s *Summary) string { return words.Between("fault ", s.Fault, "") }},
 	{name: "operands", cell: func(s *Summary) string { return s.Operands }},
-	{name: "dist", cell: func(s *Summary) string { return s.Dist }, unit: " inputs"},
+	{name: "inputs", cell: func(s *Summary) string { return s.Dist }, unit: " inputs"},
 }
 
 func newSection(title string, list []Summary, more []string) Section {
@@ -260,7 +262,7 @@ func notes(summaries []Summary) []string {
 			if points[w] == nil {
 				order = append(order, w)
 			}
-			name := strings.TrimSpace(s.Kernel+" "+s.Variant) + " " + s.Dtypes() + " " + s.Size()
+			name := strings.TrimSpace(s.Kernel+" "+s.Variant) + " " + s.Dtypes() + " " + s.Size() + words.Between(" ", s.InputsWord(), " inputs")
 			if s.Mode == results.Predicted { // often for several chips
 				name += words.Between(" on ", cmp.Or(s.Chip, s.Device), "")
 			}

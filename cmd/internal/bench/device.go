@@ -35,6 +35,9 @@ func (f *flags) open(ctx context.Context, c harness.Config, stderr io.Writer) (*
 	if e, err := f.where.Entry(); err == nil && c.Cache != "" && e.Can&registry.Predicts != 0 {
 		return nil, cli.Usagef("--cache %s is for measuring, and backend %s predicts", c.Cache, e.Name)
 	}
+	if e, err := f.where.Entry(); err == nil && e.Can&registry.Predicts != 0 && (f.set.Changed("inputs") || len(c.Inputs) > 1) {
+		return nil, cli.Usagef("--inputs %s is for measuring: what backend %s predicts does not depend on inputs", strings.Join(c.Inputs, ","), e.Name)
+	}
 	d, err := f.where.Open(ctx, registry.Request{Threads: c.Threads, Pin: c.Pin, Probe: true, Anew: f.probe, Probing: cli.Probing(stderr), Limit: c.Timeout})
 	if err != nil {
 		return nil, err
