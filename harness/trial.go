@@ -86,7 +86,7 @@ const (
 // the machine: then a longer one is taken. doubt says what is in doubt even then.
 func (r *run) measured(ctx context.Context, l *candidate, launches int, cool func(context.Context, backend.Executable) error) (m measure.Measurement, doubt string, err error) {
 	for {
-		if m, err = l.exe.Measure(ctx, r.watch, launches, cool); err != nil || l.exe.Guest() == nil {
+		if m, err = l.exe.Measure(ctx, r.watch, launches, l.counts.Each, cool); err != nil || l.exe.Guest() == nil {
 			return m, "", err
 		}
 		if doubt = l.doubt(m); doubt == "" || m.Raised != "" || m.Outside >= longestDoubt {

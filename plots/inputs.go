@@ -45,6 +45,7 @@ func inputsPanels(q Request, size string, asked []stats.Summary, inputs []string
 	base := inputs[len(inputs)-1]
 	x := figure.Categories("inputs", inputs)
 	rate := figure.Panel{Title: "rate", X: x, Mark: 1}
+	power := figure.Panel{Title: "power", X: x}
 	looks, names := slots(order), labels(order, true)
 	for i, c := range order {
 		list := of[lines[slices.Index(curves, c)]]
@@ -55,19 +56,28 @@ func inputsPanels(q Request, size string, asked []stats.Summary, inputs []string
 		fastest := slices.MaxFunc(onBase, func(a, b stats.Summary) int { return cmp.Compare(a.Rate.Median, b.Rate.Median) })
 		name := fmt.Sprintf("%s, %s at 1", names[i], rateUnit(fastest.Rate.Median, fastest.RateOf()).Format(fastest.Rate.Median))
 		rates := looks[i].series(name, c)
+		watts := rates
 		for j := range list {
 			if choiceOf(&list[j]) != choiceOf(&fastest) {
 				continue
 			}
 			shown = append(shown, &list[j])
 			if e := list[j].Against(&fastest); drawn(e) {
-				rates.Points = append(rates.Points, pointOf(float64(slices.Index(inputs, list[j].Dist)), e))
+				at := float64(slices.Index(inputs, list[j].Dist))
+				rates.Points = append(rates.Points, pointOf(at, e))
+				if w := list[j].Energy.Watts; drawable(w) {
+					watts.Points = append(watts.Points, figure.Point{X: at, Y: w, Lo: w, Hi: w, LowConfidence: list[j].LowConfidence})
+				}
 			}
 		}
 		rate.Add(rates)
+		power.Add(watts)
 	}
 	p := &figure.Panels{Heading: headingOf(q, "What inputs do to a rate, at "+size, shown, false, hollowWords)}
 	p.Rows = append(p.Rows, []figure.Panel{fitted(rate, "times the rate on "+base+" inputs, paired by round", times)})
+	if len(power.Series) > 0 {
+		p.Rows = append(p.Rows, []figure.Panel{fitted(power, "W, of packages or GPU", figure.Unit{Name: "W", Value: 1})})
+	}
 	p.Subtitle = append(p.Subtitle, "from left to right more bits change; bits:4 keeps 4 explicit bits of each mantissa, sparse:50 has 50 % zeros")
 	return p
 }

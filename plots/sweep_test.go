@@ -54,6 +54,7 @@ func onInputs(rows []results.Record, inputs ...string) (list []results.Record) {
 	for i, dist := range inputs {
 		for _, r := range rows {
 			r.Dist, r.Seconds = dist, r.Seconds*(1+0.05*float64(i))
+			r.DeviceWatts = 500 + 40*float64(i)
 			list = append(list, r)
 		}
 	}

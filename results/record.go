@@ -122,8 +122,10 @@ type Conditions struct {
 	StealSeconds         Optional[float64] `csv:"steal_seconds"`     // of the round
 	ThrottledSeconds     Optional[float64] `csv:"throttled_seconds"` // of the round
 	ThermalThrottles     Optional[int64]   `csv:"thermal_throttles"` // of the round
-	Load                 Optional[float64] `csv:"load"`              // at its end
-	ClockHz              float64           `csv:"clock_hz"`          // at its end
+	Joules               Optional[float64] `csv:"joules"`            // of this row, and where they come from
+	EnergySource         string            `csv:"energy_source"`
+	Load                 Optional[float64] `csv:"load"`     // at its end
+	ClockHz              float64           `csv:"clock_hz"` // at its end
 
 	// The same of a device that tells: the next two of the round, the rest behind the launches.
 	DeviceThrottledSeconds Optional[float64] `csv:"device_throttled_seconds"` // slowed to cool

@@ -40,7 +40,7 @@ func NewLadder(summaries []Summary, more ...string) Ladder {
 	if text := disturbance(summaries); text != "" {
 		l.Notes = append(l.Notes, text)
 	}
-	for _, text := range []string{fewSamples(summaries), wideIntervals(summaries), unfinished(summaries)} {
+	for _, text := range []string{fewSamples(summaries), wideIntervals(summaries), unfinished(summaries), energyRemark(summaries, more)} {
 		if text != "" {
 			l.Notes = append(l.Notes, text)
 		}
@@ -121,8 +121,15 @@ var (
 	blocksColumn  = ladderColumn{name: "blocks", cell: func(s *Summary) string { return s.Blocks() }}
 	paramsColumn  = ladderColumn{name: "params", cell: func(s *Summary) string { return s.Params }}
 	sizeColumn    = ladderColumn{name: "size", cell: func(s *Summary) string { return s.Size() }}
-	inputsColumn  = ladderColumn{name: "inputs", cell: func(s *Summary) string { return s.InputsWord() }}
 )
+
+// inputsColumn is a column where the inputs of points differ.
+func inputsColumn(list []Summary) (columns []ladderColumn) {
+	if slices.ContainsFunc(list, func(s Summary) bool { return s.Dist != list[0].Dist }) {
+		columns = append(columns, ladderColumn{name: "inputs", cell: func(s *Summary) string { return s.Dist }})
+	}
+	return columns
+}
 
 // conditions are what a point ran with. They make a column only where the
 // kernels differ; the baseline and peers, which have their own, do not count.

@@ -37,7 +37,8 @@ func versus(list []Comparison) Ladder {
 		slices.SortStableFunc(group, func(a, b Comparison) int { return ladderOrder(a.New, b.New) })
 		rows := each.Of(group, func(c Comparison) Summary { return *c.New })
 		section := Section{Title: title, Rows: make([][]string, len(rows))}
-		section.add(rows, kernelColumn, variantColumn, blocksColumn, paramsColumn, sizeColumn, inputsColumn)
+		section.add(rows, kernelColumn, variantColumn, blocksColumn, paramsColumn, sizeColumn)
+		section.add(rows, inputsColumn(rows)...)
 		for i := range group {
 			section.Rows[i] = append(section.Rows[i], group[i].cells()...)
 		}

@@ -77,7 +77,7 @@ func (f *flags) execute(ctx context.Context, config harness.Config, x execution,
 	}
 	defer dev.Close()
 	if f.machine {
-		printMachine(stdout, dev, time.Now())
+		printMachine(ctx, stdout, dev, time.Now())
 		return nil
 	}
 	if config.Tuned, err = f.tunedBlocks(dev); err != nil {
