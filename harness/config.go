@@ -42,10 +42,10 @@ type Config struct {
 	Repetitions int // of a point in one round
 	Warmup      int // untimed executions before the first repetition
 	Seed        int64
-	Dist        string // a distribution of package check
-	Threads     int    // 0 for one a core
-	Pin         bool   // the backend binds threads to cores: rows say so
-	Cache       string // results.Cold, or "" where launches find what the last one left
+	Inputs      []string // distributions of package check: each point once with each; one at least
+	Threads     int      // 0 for one a core
+	Pin         bool     // the backend binds threads to cores: rows say so
+	Cache       string   // results.Cold, or "" where launches find what the last one left
 }
 
 // A Setting is a way to compile points of a sweep.
@@ -83,7 +83,7 @@ func Default(f *problem.Family) Config {
 		Repetitions: 1,
 		Warmup:      1,
 		Seed:        1,
-		Dist:        check.Uniform,
+		Inputs:      []string{check.Uniform},
 		Precisions:  []tile.Precision{tile.Default},
 		Batches:     []int{1},
 	}
@@ -115,6 +115,9 @@ func ParseDtypes(f *problem.Family, s string) ([]problem.Asked, error) { return 
 
 // ParsePrecisions reads --precision: default, highest or both.
 func ParsePrecisions(s string) ([]tile.Precision, error) { return parseList(s, parsePrecision) }
+
+// ParseInputs reads --inputs: distributions joined by commas.
+func ParseInputs(s string) ([]string, error) { return parseList(s, check.ParseInputs) }
 
 // ParseBlocks reads --blocks of a family: bm×bk×bn joined by commas, or "all".
 func ParseBlocks(f *problem.Family, s string) (blocks []tile.Blocks, all bool, err error) {

@@ -125,7 +125,7 @@ func (r *run) repetition(ctx context.Context, l *candidate, launches int) (resul
 // verify checks the output that the last repetition left and writes the verdict
 // into all rows of the round: inputs and program were the same.
 func (r *run) verify(ctx context.Context, l *candidate, rows []results.Record) {
-	res, err := l.exe.Check(ctx, backend.CheckSpec{InputSpec: r.inputs(l.Problem), Fault: r.opt.Fault})
+	res, err := l.exe.Check(ctx, backend.CheckSpec{InputSpec: r.inputs(l.Point), Fault: r.opt.Fault})
 	if err != nil {
 		for i := range rows { // never verified, so never ok
 			if rows[i].Status == results.OK {
@@ -162,7 +162,7 @@ func (r *run) open(ctx context.Context, l *candidate) error {
 			warmup = 0 // launches that long have been warmed up
 		}
 	}
-	if err := l.exe.Load(ctx, r.inputs(l.Problem)); err != nil {
+	if err := l.exe.Load(ctx, r.inputs(l.Point)); err != nil {
 		return err
 	}
 	for range warmup {

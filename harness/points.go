@@ -6,8 +6,10 @@ import (
 	"iter"
 
 	"matladder/backend"
+	"matladder/check"
 	"matladder/harness/tuned"
 	"matladder/internal/each"
+	"matladder/internal/words"
 	"matladder/kernels"
 	"matladder/machine"
 	"matladder/problem"
@@ -43,6 +45,7 @@ type Group struct {
 type Point struct {
 	Contender
 	Problem problem.Problem
+	Inputs  string // a distribution of package check
 	Variant string
 	Mesh    string // of devices that the problem is spread over, by the sharding Variant; "" for one device
 	Params  backend.Params
@@ -66,6 +69,9 @@ func (p Point) String() string {
 		if more != "" {
 			s += " " + more
 		}
+	}
+	if p.Inputs != check.Uniform {
+		s += words.Between(" inputs ", p.Inputs, "")
 	}
 	if p.Status != "" {
 		s += fmt.Sprintf(" %s: %s", p.Status, p.Reason)
@@ -117,6 +123,7 @@ func Plan(ctx context.Context, c Config, d machine.Device, params backend.Params
 					}
 				}
 				sameMemory(g.Points, modelOf(d, params).VMEM.Granted)
+				g.Points = c.onInputs(g.Points)
 				if total += len(g.Points); total > maxPoints {
 					return Sweep{}, &ConfigError{Msg: fmt.Sprintf("more than %d points in one sweep", maxPoints)}
 				}
@@ -129,6 +136,21 @@ func Plan(ctx context.Context, c Config, d machine.Device, params backend.Params
 		}
 	}
 	return s, nil
+}
+
+// onInputs has each point once with each kind of inputs.
+func (c Config) onInputs(points []Point) []Point {
+	var list []Point
+	for _, inputs := range c.Inputs {
+		for _, p := range points {
+			p.Inputs = inputs
+			if err := check.Suits(p.Problem, inputs); err != nil && p.Status == "" {
+				p.Status, p.Reason = results.Unsupported, err.Error()
+			}
+			list = append(list, p)
+		}
+	}
+	return list
 }
 
 // problems are those of the points, in their order.
@@ -282,7 +304,7 @@ func (s Sweep) Compare(peers ...Peer) {
 		g := &s.Groups[i]
 		for _, p := range g.problems() {
 			for _, peer := range peers {
-				g.Points = append(g.Points, peerPoints(peer, p, s.Params)...)
+				g.Points = append(g.Points, s.Config.onInputs(peerPoints(peer, p, s.Params))...)
 			}
 		}
 	}

@@ -80,7 +80,7 @@ func (r *run) record(p Point, programs []*tile.Program) results.Record {
 		Kernel: p.Name(), Variant: p.Variant, Mode: results.Measured,
 		Family: f.Name, Shape: f.Shape(sizes), Figure: results.Figure(f.Figure), Batch: f.Batch(sizes),
 		Params: p.Params.String(), ISA: p.Params.ISA, Threads: p.Params.Threads, Devices: 1,
-		Dist: c.Dist, Seed: results.Some(c.Seed), Fault: r.opt.Fault,
+		Dist: p.Inputs, Seed: results.Some(c.Seed), Fault: r.opt.Fault,
 		FLOPs: m.FLOPs(), BytesMin: m.Bytes(),
 	}
 	if p.Mesh != "" {

@@ -51,7 +51,7 @@ import (
 //	repetitions: 1                 # of a point in a round
 //	warmup: 1                      # untimed executions
 //	seed: 1
-//	dist: uniform                  # or normal, integers
+//	inputs: [uniform, zeros]       # each point with each; also normal, integers, ones, bits:4 (of a mantissa), sparse:50 (% of zeros). dist is another name of the key
 //	threads: 0                     # one a core
 //	pin: true                      # threads are bound to cores; default: false
 //	cache: cold                    # launches find nothing of their operands in the caches; default: warm
@@ -127,7 +127,8 @@ func (d document) sweep(c *Config) yamldoc.Fields {
 		"repetitions": yamldoc.Value(d.Doc, &c.Repetitions, positive(whole)),
 		"warmup":      yamldoc.Value(d.Doc, &c.Warmup, whole),
 		"seed":        yamldoc.Value(d.Doc, &c.Seed, seed),
-		"dist":        d.Text(&c.Dist, distribution),
+		"inputs":      yamldoc.List(d.Doc, &c.Inputs, yamldoc.Scalar(d.Doc, check.ParseInputs)),
+		"dist":        yamldoc.List(d.Doc, &c.Inputs, yamldoc.Scalar(d.Doc, check.ParseInputs)),
 		"threads":     yamldoc.Value(d.Doc, &c.Threads, whole),
 		"pin":         yamldoc.Value(d.Doc, &c.Pin, truth),
 		"cache":       yamldoc.Value(d.Doc, &c.Cache, ParseCache),
@@ -184,13 +185,6 @@ func (d document) asked(f *problem.Family, n *yaml.Node) (problem.Asked, error) 
 		return problem.Asked{}, d.Errorf(n, "%v", err)
 	}
 	return o, nil
-}
-
-func distribution(s string) error {
-	if !slices.Contains(check.Distributions(), s) {
-		return fmt.Errorf("unknown distribution %q (known: %s)", s, strings.Join(check.Distributions(), ", "))
-	}
-	return nil
 }
 
 func truth(s string) (bool, error) {

@@ -49,6 +49,18 @@ func ladderOf(file string, kernels, sizes int, factor float64) []results.Record 
 	return rows
 }
 
+// onInputs has rows for each kind of inputs, the later the slower and the more power.
+func onInputs(rows []results.Record, inputs ...string) (list []results.Record) {
+	for i, dist := range inputs {
+		for _, r := range rows {
+			r.Dist, r.Seconds = dist, r.Seconds*(1+0.05*float64(i))
+			r.DeviceWatts = 500 + 40*float64(i)
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
 // TestLayout_Sweep holds every kind, at 1 to 10 kernels and 1 to 12 sizes, to: no
 // text leaves the page, none lies on another.
 func TestLayout_Sweep(t *testing.T) {
@@ -76,8 +88,11 @@ func TestLayout_Sweep(t *testing.T) {
 					q.Dtype = ""
 				}
 				summaries := one
-				if kind == Compare {
+				switch kind {
+				case Compare:
 					summaries = two
+				case Inputs:
+					summaries = stats.Summarize(onInputs(rows, "zeros", "sparse:50", "bits:4", "uniform"))
 				}
 				pictures, err := Pictures(summaries, q)
 				if err != nil {

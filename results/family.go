@@ -27,6 +27,32 @@ func (r *Record) FamilyWord() string {
 	return r.Family
 }
 
+// inputsOrder are the distributions of inputs, those that change the fewest bits first.
+var inputsOrder = []string{"zeros", "ones", "sparse", "bits", "integers", "normal", plainInputs}
+
+const plainInputs = "uniform"
+
+// InputsWord is the distribution of the inputs, "" for the one that goes without saying.
+func (r *Record) InputsWord() string {
+	if r.Dist == plainInputs {
+		return ""
+	}
+	return r.Dist
+}
+
+// CompareInputs orders distributions by how many bits change in them, about.
+func CompareInputs(a, b string) int {
+	rank := func(s string) []int {
+		word, text, _ := strings.Cut(s, ":")
+		n, _ := strconv.Atoi(text)
+		if word == "sparse" {
+			n = -n
+		}
+		return []int{slices.Index(inputsOrder, word), n}
+	}
+	return cmp.Or(slices.Compare(rank(a), rank(b)), strings.Compare(a, b))
+}
+
 // A named is a size with its name.
 type named struct {
 	name string

@@ -122,8 +122,10 @@ type Conditions struct {
 	StealSeconds         Optional[float64] `csv:"steal_seconds"`     // of the round
 	ThrottledSeconds     Optional[float64] `csv:"throttled_seconds"` // of the round
 	ThermalThrottles     Optional[int64]   `csv:"thermal_throttles"` // of the round
-	Load                 Optional[float64] `csv:"load"`              // at its end
-	ClockHz              float64           `csv:"clock_hz"`          // at its end
+	Joules               Optional[float64] `csv:"joules"`            // of this row, and where they come from
+	EnergySource         string            `csv:"energy_source"`
+	Load                 Optional[float64] `csv:"load"`     // at its end
+	ClockHz              float64           `csv:"clock_hz"` // at its end
 
 	// The same of a device that tells: the next two of the round, the rest behind the launches.
 	DeviceThrottledSeconds Optional[float64] `csv:"device_throttled_seconds"` // slowed to cool
@@ -227,8 +229,7 @@ type PointKey struct {
 	BM, BK, BN                                      int
 	Params, ISA                                     string
 	Threads                                         int
-	Operands, Dist                                  string
-	Pin, Fault                                      string
+	Operands, Pin, Fault                            string
 }
 
 // A GroupKey identifies a group: every point, and the baseline, that answers
@@ -242,7 +243,7 @@ type GroupKey struct {
 	Family, Shape, Options             string
 	DtypeA, DtypeB, DtypeAcc, DtypeOut string
 	Precision, Quant, Activation       string
-	Cache                              string
+	Cache, Dist                        string
 }
 
 // Point returns the key of the row's point.
@@ -253,7 +254,7 @@ func (r *Record) Point() PointKey {
 		Plugin: r.Plugin, PluginVersion: r.PluginVersion,
 		Kernel: r.Kernel, Variant: r.Variant, Method: r.Method,
 		BM: r.BM, BK: r.BK, BN: r.BN, Params: r.Params, ISA: r.ISA,
-		Threads: r.Threads, Operands: r.Operands, Dist: r.Dist, Pin: r.Pin, Fault: r.Fault,
+		Threads: r.Threads, Operands: r.Operands, Pin: r.Pin, Fault: r.Fault,
 	}
 }
 
@@ -263,7 +264,7 @@ func (r *Record) Group() GroupKey {
 		Host: r.Host, Chip: r.Chip, Devices: r.Devices, Mesh: r.Mesh, Mode: r.Mode,
 		Family: r.FamilyName(), Shape: r.ShapeName(), Options: r.Options,
 		DtypeA: r.DtypeA, DtypeB: r.DtypeB, DtypeAcc: r.DtypeAcc, DtypeOut: r.DtypeOut,
-		Precision: r.Precision, Quant: r.Quant, Activation: r.Activation, Cache: r.Cache,
+		Precision: r.Precision, Quant: r.Quant, Activation: r.Activation, Cache: r.Cache, Dist: r.Dist,
 	}
 }
 

@@ -126,6 +126,7 @@ type timing struct {
 	rounds   []roundTime // in order, for pairing with other points of the group
 	runs     []runTimes  // samples by run, in the order in which they came
 	warnings []string
+	energy   energySums
 
 	total         int            // rows that were timed
 	left          int            // of total: disturbed, and not in the figures
@@ -148,6 +149,8 @@ type rep struct {
 
 	shared *Symptoms // of the round
 	waited float64   // share of the processors' time
+	joules float64   // -1 if they are not known
+	watts  float64   // 0 if they are not known
 }
 
 // symptoms are those of the row.
@@ -192,6 +195,9 @@ func (t *timing) quiet() *timing {
 
 // fit computes what rows say.
 func (t *timing) fit(method results.Method, rows []rep) {
+	for _, r := range rows {
+		t.energy.add(r)
+	}
 	flat, rounds := 0, 0 // flat: rounds of a loop with a single launch count
 	for id, reps := range grouped(rows, func(r rep) roundID { return r.round }) {
 		rounds++
@@ -247,6 +253,13 @@ func pairedRatio(this, other []roundTime) Estimate {
 		}
 	}
 	return estimate(ratios)
+}
+
+// Against is the speed of s over that of other, paired by the rounds in which both took turns.
+func (s *Summary) Against(other *Summary) Estimate {
+	e := pairedRatio(s.timing.rounds, other.timing.rounds)
+	e.LowConfidence = s.LowConfidence || other.LowConfidence
+	return e
 }
 
 // enoughQuiet is how many quiet samples a figure needs: as many as an interval of 95 %.

@@ -40,7 +40,7 @@ func NewLadder(summaries []Summary, more ...string) Ladder {
 	if text := disturbance(summaries); text != "" {
 		l.Notes = append(l.Notes, text)
 	}
-	for _, text := range []string{fewSamples(summaries), wideIntervals(summaries), unfinished(summaries)} {
+	for _, text := range []string{fewSamples(summaries), wideIntervals(summaries), unfinished(summaries), energyRemark(summaries, more)} {
 		if text != "" {
 			l.Notes = append(l.Notes, text)
 		}
@@ -103,6 +103,7 @@ func ladderOrder(a, b *Summary) int {
 		kernels,
 		cmp.Compare(a.PluginVersion, b.PluginVersion),
 		cmp.Compare(a.Variant, b.Variant),
+		results.CompareInputs(a.Dist, b.Dist),
 	)
 }
 
@@ -122,6 +123,14 @@ var (
 	sizeColumn    = ladderColumn{name: "size", cell: func(s *Summary) string { return s.Size() }}
 )
 
+// inputsColumn is a column where the inputs of points differ.
+func inputsColumn(list []Summary) (columns []ladderColumn) {
+	if slices.ContainsFunc(list, func(s Summary) bool { return s.Dist != list[0].Dist }) {
+		columns = append(columns, ladderColumn{name: "inputs", cell: func(s *Summary) string { return s.Dist }})
+	}
+	return columns
+}
+
 // conditions are what a point ran with. They make a column only where the
 // kernels differ; the baseline and peers, which have their own, do not count.
 var conditions = []ladderColumn{
@@ -131,7 +140,7 @@ var conditions = []ladderColumn{
 	{name: "pin", cell: func(s *Summary) string { return words.Between("pinned to ", s.Pin, "") }},
 	{name: "fault", cell: func(s *Summary) string { return words.Between("fault ", s.Fault, "") }},
 	{name: "operands", cell: func(s *Summary) string { return s.Operands }},
-	{name: "dist", cell: func(s *Summary) string { return s.Dist }, unit: " inputs"},
+	{name: "inputs", cell: func(s *Summary) string { return s.Dist }, unit: " inputs"},
 }
 
 func newSection(title string, list []Summary, more []string) Section {
@@ -260,7 +269,7 @@ func notes(summaries []Summary) []string {
 			if points[w] == nil {
 				order = append(order, w)
 			}
-			name := strings.TrimSpace(s.Kernel+" "+s.Variant) + " " + s.Dtypes() + " " + s.Size()
+			name := strings.TrimSpace(s.Kernel+" "+s.Variant) + " " + s.Dtypes() + " " + s.Size() + words.Between(" ", s.InputsWord(), " inputs")
 			if s.Mode == results.Predicted { // often for several chips
 				name += words.Between(" on ", cmp.Or(s.Chip, s.Device), "")
 			}

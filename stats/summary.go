@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -31,6 +32,7 @@ type Summary struct {
 	Partial       bool // the file says that its sweep has not ended
 
 	Events Events // of a launch, where they were counted
+	Energy Energy
 
 	Warnings []string // for the reader of the figures, one line each
 
@@ -142,7 +144,8 @@ func (t *tally) add(r *results.Record, shared *Symptoms) {
 	t.events.add(r)
 	t.ok.worstErrors(r)
 	t.ok.raiseFigures(r)
-	t.reps = append(t.reps, rep{roundID{r.RunID, r.Round}, r.Launches, r.Seconds, shared, SymptomsOf(r).waited})
+	t.ok.EnergySource = cmp.Or(t.ok.EnergySource, r.EnergySource)
+	t.reps = append(t.reps, rep{roundID{r.RunID, r.Round}, r.Launches, r.Seconds, shared, SymptomsOf(r).waited, joulesOf(r), r.DeviceWatts})
 }
 
 // Summaries returns the summaries of the rows so far, as Summarize does.
@@ -171,7 +174,7 @@ func (t *tally) summary(id pointID, d *Disturbances) Summary {
 	s := *t.ok
 	s.Rows, s.Latest, s.id, s.machine = t.okRows, t.latest, id, d
 	s.timing = timePoint(s.Method, t.reps, d)
-	s.Events = t.events.events()
+	s.Events, s.Energy = t.events.events(), s.timing.energy.energy(s.EnergySource)
 	s.Warnings = append(s.Warnings, s.timing.warnings...)
 	if t.last != nil {
 		s.warn("ends in %s at round %d: %s", t.last.Status, t.last.Round, firstLine(t.last.Reason))

@@ -106,7 +106,7 @@ harness: stats machine/mesh harness/measure harness/tuned internal/deadline inte
 plots/figure: internal/each internal/files internal/words gonum.org/v1/plot golang.org/x/image/font
 plots: plots/figure model/anatomy stats results model machine machine/mesh
 cmd/bench: backend/registry/builtin cmd/internal/bench internal/cli
-cmd/internal/bench: stats backend/timeline internal/cgroup internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tuned harness backend/registry/builtin backend/foreign backend/foreign/library backend/foreign/process backend/foreign/program problem backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
+cmd/internal/bench: stats backend/timeline internal/cgroup internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tuned harness harness/measure backend/registry/builtin backend/foreign backend/foreign/library backend/foreign/process backend/foreign/program problem backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
 harness/tune: stats harness/measure backend backend/seeded kernels model machine problem tile harness/tuned model/blocking results
 cmd/tune: backend/registry/builtin cmd/internal/tune internal/cli
 cmd/internal/tune: stats internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tune harness/tuned harness backend/registry/builtin backend/registry results github.com/spf13/pflag golang.org/x/term model/blocking

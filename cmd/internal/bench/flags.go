@@ -65,7 +65,7 @@ EXAMPLES
 func parseFlags(args []string) (*flags, error) {
 	f := &flags{set: cli.NewFlags("bench")}
 	s := f.set
-	sweepflag.Define(s, "quick", "family", "kernel", "dtype", "sizes", "blocks", "precision")
+	sweepflag.Define(s, "quick", "family", "kernel", "dtype", "sizes", "blocks", "precision", "inputs")
 	s.StringVar(&f.tuned, "tuned", "", "table of tuned blocks `FILE`, or none; this machine's own if not given")
 	s.String("mesh", "", "spread products over the devices of a `MESH`, such as data=16,model=16: kernel 0 alone, in the ways of the sweep")
 	s.StringArrayVar(&f.with, "with", nil, "`FUNCTION` of yours to measure with the kernels: FILE:SYMBOL or NAME=FILE:SYMBOL:OPERANDS of a shared library or Python file, or a StableHLO file; may be repeated")
@@ -120,6 +120,8 @@ func (f *flags) check() error {
 		return cli.Usagef("--list runs nothing: --probe goes with --machine, or with a sweep")
 	case f.accumulators && (f.out != "" || f.list || f.dryRun || f.machine):
 		return cli.Usagef("--accumulators prints a table and measures nothing: leave --out, --list, --dry-run and --machine out")
+	case f.accumulators && f.set.Changed("inputs"):
+		return cli.Usagef("--accumulators multiplies matrices of its own: leave --inputs out")
 	case f.budget < 0:
 		return cli.Usagef("--time-budget %s is negative", f.budget)
 	case f.threads < 0:

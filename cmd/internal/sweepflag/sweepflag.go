@@ -2,7 +2,7 @@
 // and says what its end means to who gave them. The commands that measure, tune and compare
 // share these flags.
 //
-//	--config ─► harness.Config ◄─ --family --sizes --kernel --dtype --precision --blocks --time-budget --seed --threads --pin --cache
+//	--config ─► harness.Config ◄─ --family --sizes --kernel --dtype --precision --blocks --time-budget --seed --threads --pin --cache --inputs
 package sweepflag
 
 import (
@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"time"
 
+	"matladder/check"
 	"matladder/configs"
 	"matladder/harness"
 	"matladder/internal/cli"
@@ -35,6 +36,7 @@ var flags = map[string]string{
 	"sizes":     "`SIZES` joined by commas: squares (512), m×k×n (512x1024x2048), or by name (m=512:k=1024:n=2048)",
 	"blocks":    "`BLOCKS` of v4 and v5 joined by commas: bm×bk×bn (512x1024x1024), or all",
 	"precision": "`PRECISIONS` of float32 products, joined by commas",
+	"inputs":    "`INPUTS`, distributions joined by commas, such as uniform,zeros,bits:4,sparse:50: each point once with each",
 }
 
 // Define adds --config, with a default, to the flags of a command, and those named.
@@ -52,6 +54,8 @@ func Define(f *pflag.FlagSet, config string, names ...string) {
 			cli.Offer(f, name, problem.OperandNames())
 		case "precision":
 			cli.Known(f, name, []string{"default", "highest"})
+		case "inputs":
+			cli.Known(f, name, check.Distributions())
 		}
 	}
 }
@@ -106,6 +110,7 @@ func Parse(f *pflag.FlagSet, text []byte, file string) (harness.Config, error) {
 		replace(f, "kernel", &c.Kernels, of(c.Family, harness.ParseKernels)),
 		replace(f, "dtype", &c.Asked, of(c.Family, harness.ParseDtypes)),
 		replace(f, "precision", &c.Precisions, harness.ParsePrecisions),
+		replace(f, "inputs", &c.Inputs, harness.ParseInputs),
 		replace(f, "mesh", &c.Mesh, harness.ParseMesh),
 		replace(f, "cache", &c.Cache, harness.ParseCache),
 		replace(f, "pin", &c.Pin, strconv.ParseBool),
