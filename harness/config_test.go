@@ -51,7 +51,7 @@ threads: 3
 		Batches:    []int{1},
 		Together:   true,
 		TimeBudget: 90 * time.Second, Timeout: 90 * time.Second,
-		MinRounds: 6, MaxRounds: 12, Repetitions: 3, Warmup: 0, Seed: -7, Inputs: []string{"integers"}, Threads: 3,
+		MinRounds: 6, MaxRounds: 12, Repetitions: 3, Warmup: 0, Seed: -7, Inputs: []string{"integers"}, Threads: 3, Window: 10 * time.Second, Cool: -1,
 	}
 	if diff := cmp.Diff(want, c, cmp.Comparer(func(a, b *problem.Family) bool { return a == b })); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

@@ -94,6 +94,12 @@ func (r *run) record(p Point, programs []*tile.Program) results.Record {
 	}
 	ask(&rec, m)
 	rec.Cache = c.Cache
+	if rec.Duty = p.Duty; !r.sweep.Predict {
+		rec.RestSeconds = c.rest().Seconds()
+	}
+	if p.Duty > 0 {
+		rec.WindowSeconds = c.Window.Seconds()
+	}
 	rec.Layers = c.uses(m)
 	if _, own := p.on(&r.opt); c.Pin && !own {
 		rec.Pin = "cores"

@@ -29,6 +29,7 @@ const (
 	Layers    Kind = "layers"
 	Anatomy   Kind = "anatomy"
 	Inputs    Kind = "inputs"
+	Load      Kind = "load"
 )
 
 // A Scope is what one request for a kind covers.
@@ -68,6 +69,7 @@ var table = []kindOf{
 	{Work, PerDtype, false, true, workPictures},            // rate against size, of what is asked beside what is computed for it, where they differ
 	{Anatomy, Whole, false, true, anatomyPictures},         // the rate of one product with one pass of the CPU backend after another, and what limits each
 	{Inputs, PerDtype, false, false, inputsPictures},       // the rate by what numbers the operands hold, against that of uniform ones, and power
+	{Load, PerDtype, false, false, loadPictures},           // the rate against time under load, a line for each kernel and duty
 	{Layers, All, false, true, layerPictures},              // where the time of a layer of a model goes, and how far each part is from its roof
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"matladder/internal/each"
+	"matladder/internal/words"
 	"matladder/plots/figure"
 	"matladder/results"
 	"matladder/stats"
@@ -121,7 +122,7 @@ func Pictures(summaries []stats.Summary, q Request) ([]figure.Picture, error) {
 			p.chip = cmp.Or(s.Chip, s.Device)
 		}
 		if kind.alike {
-			p.inputs = s.Dist
+			p.inputs = words.Joined(" ", s.Dist, s.LoadWord())
 		}
 		return p
 	}

@@ -61,6 +61,23 @@ func onInputs(rows []results.Record, inputs ...string) (list []results.Record) {
 	return list
 }
 
+// underLoad has rows for each duty, which become slower by a fifth within their window.
+func underLoad(rows []results.Record, duties ...int) (list []results.Record) {
+	for _, duty := range duties {
+		for _, r := range rows {
+			r.Method = results.Direct
+			r.Duty, r.WindowSeconds, r.RestSeconds = duty, 10, 5
+			for rep := range 8 {
+				one := r
+				one.Rep, one.OffsetSeconds = rep, results.Some(float64(rep)*1.25)
+				one.Seconds *= 1 + 0.2*float64(rep)/8*float64(duty)/100
+				list = append(list, one)
+			}
+		}
+	}
+	return list
+}
+
 // TestLayout_Sweep holds every kind, at 1 to 10 kernels and 1 to 12 sizes, to: no
 // text leaves the page, none lies on another.
 func TestLayout_Sweep(t *testing.T) {
@@ -89,6 +106,8 @@ func TestLayout_Sweep(t *testing.T) {
 				}
 				summaries := one
 				switch kind {
+				case Load:
+					summaries = stats.Summarize(underLoad(rows, 25, 100))
 				case Compare:
 					summaries = two
 				case Inputs:

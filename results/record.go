@@ -64,16 +64,21 @@ type Record struct {
 	Cache       string `csv:"cache"` // Cold, or "" where launches find what the last one left
 	Fault       string `csv:"fault"` // by which outputs were damaged on purpose
 
+	RestSeconds   float64 `csv:"rest_seconds"`   // that the machine was idle ahead of the point's turn
+	Duty          int     `csv:"duty"`           // percent of a window that the device was busy; 0 of no window
+	WindowSeconds float64 `csv:"window_seconds"` // how long it is
+
 	Layers string `csv:"layers"` // which parts of which layers the problem is, as FormatUses spells them
 
-	Round          int     `csv:"round,zero"` // from 0
-	Rep            int     `csv:"rep,zero"`   // from 0 within (point, round)
-	Beside         string  `csv:"beside"`     // the Product that took turns with this one in the same rounds
-	Launches       int     `csv:"launches,required"`
-	Seconds        float64 `csv:"seconds,required"` // elapsed, all launches together
-	SecondsLow     float64 `csv:"seconds_low"`      // of a prediction: the least and the most that
-	SecondsHigh    float64 `csv:"seconds_high"`     // it may be, as far as is known
-	CompileSeconds float64 `csv:"compile_seconds"`
+	Round          int               `csv:"round,zero"`     // from 0
+	Rep            int               `csv:"rep,zero"`       // from 0 within (point, round)
+	Beside         string            `csv:"beside"`         // the Product that took turns with this one in the same rounds
+	OffsetSeconds  Optional[float64] `csv:"offset_seconds"` // when the row began in its window
+	Launches       int               `csv:"launches,required"`
+	Seconds        float64           `csv:"seconds,required"` // elapsed, all launches together
+	SecondsLow     float64           `csv:"seconds_low"`      // of a prediction: the least and the most that
+	SecondsHigh    float64           `csv:"seconds_high"`     // it may be, as far as is known
+	CompileSeconds float64           `csv:"compile_seconds"`
 
 	Operands     string            `csv:"operands"` // where a launch finds its operands, e.g. hbm or vmem
 	ErrOverBound Optional[float64] `csv:"err_over_bound"`
@@ -244,6 +249,8 @@ type GroupKey struct {
 	DtypeA, DtypeB, DtypeAcc, DtypeOut string
 	Precision, Quant, Activation       string
 	Cache, Dist                        string
+	Duty                               int
+	Window, Rest                       float64
 }
 
 // Point returns the key of the row's point.
@@ -265,6 +272,7 @@ func (r *Record) Group() GroupKey {
 		Family: r.FamilyName(), Shape: r.ShapeName(), Options: r.Options,
 		DtypeA: r.DtypeA, DtypeB: r.DtypeB, DtypeAcc: r.DtypeAcc, DtypeOut: r.DtypeOut,
 		Precision: r.Precision, Quant: r.Quant, Activation: r.Activation, Cache: r.Cache, Dist: r.Dist,
+		Duty: r.Duty, Window: r.WindowSeconds, Rest: r.RestSeconds,
 	}
 }
 

@@ -25,7 +25,7 @@ type flatColumn struct {
 // then the figures made from them.
 var flatColumns = func() []flatColumn {
 	var list []flatColumn
-	perRow := []string{"schema", "reason", "status", "round", "rep", "launches", "seconds", "compile_seconds"}
+	perRow := []string{"schema", "reason", "status", "round", "rep", "offset_seconds", "launches", "seconds", "compile_seconds"}
 	for _, name := range results.Columns {
 		switch {
 		case name == "family":

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -51,5 +52,49 @@ func TestInputs(t *testing.T) {
 	text.Reset()
 	if err := WriteComparisons(&text, "text", list); err != nil || !strings.Contains(text.String(), " zeros ") {
 		t.Errorf("%v\n%s", err, &text)
+	}
+}
+
+// TestLoad: of points under load the figures are of the end of windows, and bursts of their
+// beginnings after a rest; another duty is another point.
+func TestLoad(t *testing.T) {
+	rows := func(duty int, rest float64, method results.Method) (list []results.Record) {
+		for round := range 3 {
+			for rep := range 60 {
+				r := watched("r", round, 1e-4, 1e-4)
+				r.Method, r.Duty, r.WindowSeconds, r.RestSeconds = method, duty, 6, rest
+				r.Rep, r.Launches, r.OffsetSeconds = rep, 10, results.Some(float64(rep)/10)
+				r.Seconds = 10e-3 * (1 + math.Min(float64(rep), 40)/100) // from 1 ms a launch to 1.4 ms in 4 s
+				list = append(list, r)
+			}
+		}
+		return list
+	}
+	for _, method := range []results.Method{results.Direct, results.Loop} {
+		list := Summarize(slices.Concat(rows(100, 3, method), rows(25, 0, method)))
+		if len(list) != 2 {
+			t.Fatalf("%d points", len(list))
+		}
+		s := list[0]
+		if math.Abs(s.Time.Median-1.4e-3) > 1e-12 || s.Time.N != 60 || math.Abs(s.Work()/s.Burst.Median-1.025e-3) > 1e-6 || list[1].Burst.Known() {
+			t.Errorf("%v, burst %v", s.Time, s.Burst)
+		}
+		seconds, rates := s.Course(12)
+		if len(seconds) != 12 || seconds[0] != 0.25 || math.Abs(s.Work()/rates[0].Median-1.02e-3) > 1e-9 || math.Abs(s.Work()/rates[11].Median-1.4e-3) > 1e-9 || rates[3].N != 15 {
+			t.Errorf("%v %v", seconds, rates)
+		}
+		var text strings.Builder
+		if err := WriteTable(&text, "text", list); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"25 % duty for 6 s ", "100 % duty for 6 s after 3 s of rest ", "% of burst", " 73.2 "} {
+			if !strings.Contains(text.String(), want) {
+				t.Errorf("no %q in\n%s", want, &text)
+			}
+		}
+	}
+	long := rows(100, 0, results.Direct)[:1]
+	if s := Summarize(long)[0]; !s.Time.Known() {
+		t.Error("a launch that lasts longer than its window has no time")
 	}
 }

@@ -104,6 +104,7 @@ func ladderOrder(a, b *Summary) int {
 		cmp.Compare(a.PluginVersion, b.PluginVersion),
 		cmp.Compare(a.Variant, b.Variant),
 		results.CompareInputs(a.Dist, b.Dist),
+		cmp.Compare(a.Duty, b.Duty),
 	)
 }
 
@@ -123,10 +124,12 @@ var (
 	sizeColumn    = ladderColumn{name: "size", cell: func(s *Summary) string { return s.Size() }}
 )
 
-// inputsColumn is a column where the inputs of points differ.
-func inputsColumn(list []Summary) (columns []ladderColumn) {
-	if slices.ContainsFunc(list, func(s Summary) bool { return s.Dist != list[0].Dist }) {
-		columns = append(columns, ladderColumn{name: "inputs", cell: func(s *Summary) string { return s.Dist }})
+// underColumns are columns where the inputs of points differ, and the load.
+func underColumns(list []Summary) (columns []ladderColumn) {
+	for _, c := range conditions[len(conditions)-2:] {
+		if slices.ContainsFunc(list, func(s Summary) bool { return c.cell(&s) != c.cell(&list[0]) }) {
+			columns = append(columns, c)
+		}
 	}
 	return columns
 }
@@ -141,6 +144,7 @@ var conditions = []ladderColumn{
 	{name: "fault", cell: func(s *Summary) string { return words.Between("fault ", s.Fault, "") }},
 	{name: "operands", cell: func(s *Summary) string { return s.Operands }},
 	{name: "inputs", cell: func(s *Summary) string { return s.Dist }, unit: " inputs"},
+	{name: "load", cell: func(s *Summary) string { return s.LoadWord() }},
 }
 
 func newSection(title string, list []Summary, more []string) Section {
@@ -213,6 +217,13 @@ func figures(unit string, divisor float64, roof string) []ladderColumn {
 		}},
 		{name: "±", cell: (*Summary).SpreadCell},
 		{name: unit, cell: func(s *Summary) string { return figure(s.Rate, 1/divisor, "") }},
+		{name: "burst", cell: func(s *Summary) string { return figure(s.Burst, 1/divisor, "") }},
+		{name: "% of burst", cell: func(s *Summary) string {
+			if !s.Burst.Known() {
+				return ""
+			}
+			return figure(s.Rate, 100/s.Burst.Median, "")
+		}},
 		{name: "% of " + roof, cell: func(s *Summary) string { return figure(s.PercentOfPeak, 1, "") }},
 		{name: "% of " + results.Baseline, cell: func(s *Summary) string { return figure(s.PercentOfBaseline, 1, "") }},
 		{name: "over", cell: func(s *Summary) string {
@@ -269,7 +280,7 @@ func notes(summaries []Summary) []string {
 			if points[w] == nil {
 				order = append(order, w)
 			}
-			name := strings.TrimSpace(s.Kernel+" "+s.Variant) + " " + s.Dtypes() + " " + s.Size() + words.Between(" ", s.InputsWord(), " inputs")
+			name := strings.TrimSpace(s.Kernel+" "+s.Variant) + " " + s.Dtypes() + " " + s.Size() + words.Between(" ", s.Under(), "")
 			if s.Mode == results.Predicted { // often for several chips
 				name += words.Between(" on ", cmp.Or(s.Chip, s.Device), "")
 			}

@@ -41,7 +41,7 @@ func Versus(list []Comparison) Ladder {
 		rows := each.Of(group, func(c Comparison) Summary { return *c.New })
 		section := Section{Title: title, Rows: make([][]string, len(rows))}
 		section.add(rows, kernelColumn, variantColumn, blocksColumn, paramsColumn, sizeColumn)
-		section.add(rows, inputsColumn(rows)...)
+		section.add(rows, underColumns(rows)...)
 		for i := range group {
 			section.Rows[i] = append(section.Rows[i], group[i].cells()...)
 		}

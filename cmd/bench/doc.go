@@ -74,6 +74,11 @@
 //	--seed SEED          SEED of inputs and orders
 //	--cache CACHE        CACHE that a launch finds: warm, or cold with none of its operands
 //	                     (backend cpu)
+//	--duty DUTIES        percentages of a window for which the device is busy, DUTIES joined by
+//	                     commas, such as 25,50,100: how a rate holds under load
+//	--window TIME        TIME that a window of --duty lasts; 10s if not given
+//	--cool TIME          TIME that the machine rests before each point; half of a window before
+//	                     one if not given
 //	--counters           count cycles, instructions, cache and TLB misses of each repetition,
 //	                     where the machine allows it (Linux)
 //	--fault FAULT        damage each output on purpose, to see FAULT reported (zeros, sign,

@@ -30,8 +30,9 @@
 //
 //	--as VIEW                 VIEW: kinds of picture joined by commas (size, kernels, ladder,
 //	                          roofline, blocks, waterfall, dispatch, compare, error, peers,
-//	                          accuracy, scaling, work, anatomy, inputs, layers), or a table on
-//	                          standard output (text, md, csv, json, benchstat) (default [size])
+//	                          accuracy, scaling, work, anatomy, inputs, load, layers), or a
+//	                          table on standard output (text, md, csv, json, benchstat) (default
+//	                          [size])
 //	--format FORMAT           FORMAT of pictures (png, svg) (default "png")
 //	--out FOLDER              FOLDER for pictures; that of the newest file if not given
 //	--blocks all              all names every block shape in size pictures, with a line for each

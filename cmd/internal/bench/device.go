@@ -39,6 +39,12 @@ func (f *flags) open(ctx context.Context, c harness.Config, stderr io.Writer) (*
 	if e, err := f.where.Entry(); err == nil && e.Can&registry.Predicts != 0 && (f.set.Changed("inputs") || len(c.Inputs) > 1) {
 		return nil, cli.Usagef("--inputs %s is for measuring: what backend %s predicts does not depend on inputs", strings.Join(c.Inputs, ","), e.Name)
 	}
+	switch e, err := f.where.Entry(); {
+	case err == nil && e.Can&registry.Predicts != 0 && (len(c.Duty) > 0 || c.Cool > 0):
+		return nil, cli.Usagef("--duty and --cool are for measuring, and backend %s predicts", e.Name)
+	case f.set.Changed("window") && (len(c.Duty) == 0 || c.Window == 0):
+		return nil, cli.Usagef("--window %s: want a time above 0, and --duty beside it", c.Window)
+	}
 	d, err := f.where.Open(ctx, registry.Request{Threads: c.Threads, Pin: c.Pin, Probe: true, Anew: f.probe, Probing: cli.Probing(stderr), Limit: c.Timeout})
 	if err != nil {
 		return nil, err

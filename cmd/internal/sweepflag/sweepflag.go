@@ -2,7 +2,7 @@
 // and says what its end means to who gave them. The commands that measure, tune and compare
 // share these flags.
 //
-//	--config ─► harness.Config ◄─ --family --sizes --kernel --dtype --precision --blocks --time-budget --seed --threads --pin --cache --inputs
+//	--config ─► harness.Config ◄─ --family --sizes --kernel --dtype --precision --blocks --time-budget --seed --threads --pin --cache --inputs --duty --window --cool
 package sweepflag
 
 import (
@@ -111,12 +111,24 @@ func Parse(f *pflag.FlagSet, text []byte, file string) (harness.Config, error) {
 		replace(f, "dtype", &c.Asked, of(c.Family, harness.ParseDtypes)),
 		replace(f, "precision", &c.Precisions, harness.ParsePrecisions),
 		replace(f, "inputs", &c.Inputs, harness.ParseInputs),
+		replace(f, "duty", &c.Duty, harness.ParseDuty),
+		replace(f, "window", &c.Window, span),
+		replace(f, "cool", &c.Cool, span),
 		replace(f, "mesh", &c.Mesh, harness.ParseMesh),
 		replace(f, "cache", &c.Cache, harness.ParseCache),
 		replace(f, "pin", &c.Pin, strconv.ParseBool),
 		replace(f, "time-budget", &c.TimeBudget, time.ParseDuration),
 		replace(f, "seed", &c.Seed, func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }),
 	)
+}
+
+// span reads a time that is not negative.
+func span(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err == nil && d < 0 {
+		err = fmt.Errorf("%s is negative", s)
+	}
+	return d, err
 }
 
 // family puts another problem family in the place of the sweep's, if flag --family names
