@@ -33,6 +33,9 @@ func (s *site) addEditor(p *page, body string) (string, error) {
 		p.wide, p.scripts = true, []string{"player.js", "engine.js", "play.js"}
 		return body + `<section class="play" aria-label="Playground">` + fmt.Sprintf(area, "Program", "") + "</section>\n", nil
 	}
+	if p.source == "workshop/README.md" {
+		p.scripts = []string{"engine.js", "exercise.js"} // for its marks
+	}
 	m := lesson.FindStringSubmatch(p.source)
 	if m == nil {
 		return body, nil

@@ -66,7 +66,9 @@ func workExercises(t *testing.T, b *browser, url func(string) string, root strin
 	edit("t.Fill(o, zero) //", "for { } //")
 	says("It ran for 1 seconds and was stopped: does every loop end?")
 	b.eval(`engine.limit = 5000`, nil)
-	edit("for { } //", "t.When(k.First(), func() { t.Fill(o, 0) }) //")
+	edit("for { } //", "func() { var f func(); f = func() { f() }; f() }() //")
+	says("does a function call itself without end?")
+	edit("func() { var f func(); f = func() { f() }; f() }() //", "t.When(k.First(), func() { t.Fill(o, 0) }) //")
 	says("4 of 8 right") // four answers are missing
 	for _, answer := range []string{"Verify", "Verify", "Reference", "Nothing"} {
 		edit(`"?" // YOUR TURN`, answer+" // MY TURN")
@@ -87,6 +89,9 @@ func workExercises(t *testing.T, b *browser, url func(string) string, root strin
 		t.Error("Escape and Tab do not leave the editor")
 	}
 
+	b.eval(`document.querySelector(".buttons button").click()`, nil)
+	b.until(`document.querySelector(".hints li")`)
+	inspect(t, b)
 	b.visit(url("workshop/lesson3.html"))
 	b.eval(`document.querySelector(".exercise").scrollIntoView()`, nil)
 	says("Right")
@@ -105,6 +110,21 @@ func workExercises(t *testing.T, b *browser, url func(string) string, root strin
 		text, err := zipFile(z, name)
 		if err != nil || !strings.Contains(text, want) {
 			t.Errorf("%s: %v\n%s", name, err, text)
+		}
+	}
+}
+
+// inspect looks at a page as it is by now: nothing is too wide or too faint.
+func inspect(t *testing.T, b *browser) {
+	t.Helper()
+	for width, scheme := range map[int]string{390: "light", 1280: "dark"} {
+		b.look(width, scheme)
+		var saw struct {
+			Over           int
+			Faint, Objects []string
+		}
+		if b.eval(inspectPage, &saw); saw.Over > 0 || len(saw.Faint) > 0 {
+			t.Errorf("%d wide, %s: %+v", width, scheme, saw)
 		}
 	}
 }
@@ -152,6 +172,7 @@ func workPlayground(t *testing.T, b *browser, url func(string) string) {
 	b.visit("about:blank")
 	b.visit(link)
 	says("program.go:20: ex3: o: block")
+	inspect(t, b)
 	b.eval(`document.getElementById("tab-Counts").focus()`, nil)
 	b.press("ArrowRight")
 	var shown bool

@@ -30,11 +30,14 @@ const engine = (() => {
     const w = new Worker(URL.createObjectURL(new Blob([goProgram.runtime, `\n(${work})();`], { type: "text/javascript" })));
     w.waiting = new Map();
     w.onmessage = ({ data }) => {
-      if (data.ended) return stop(w, "Your code ended the program: does a function call itself without end?");
+      if (data.ended) return stop(w, "The checker ended.");
       w.waiting.get(data.id)?.done(data.text);
       w.waiting.delete(data.id);
     };
-    w.onerror = (e) => stop(w, e.message);
+    w.onerror = (e) => {
+      e.preventDefault(); // it is told here
+      stop(w, e.message.includes("call stack") ? "It ran out of stack: does a function call itself without end?" : e.message);
+    };
     const begun = new Promise((done, failed) => w.waiting.set(0, { done, failed }));
     w.postMessage({ module: compiled });
     await begun;
@@ -98,7 +101,7 @@ function editor(area, changed) {
   const draw = () => {
     count = area.value.split("\n").length;
     area.rows = Math.min(innerWidth < 800 ? 18 : 26, count + 1);
-    numbers.replaceChildren(...Array.from({ length: count }, (_, i) => element("span", wrong.includes(i + 1) ? { class: "wrong" } : {}, `${i + 1}\n`)));
+    numbers.replaceChildren(...Array.from({ length: count }, (_, i) => element("span", wrong.includes(i + 1) ? { class: "wrong" } : {}, `${i + 1}`)));
   };
   const follow = () => { numbers.scrollTop = area.scrollTop; };
   const change = () => {

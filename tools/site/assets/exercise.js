@@ -1,6 +1,11 @@
 "use strict";
 // The exercise of a lesson: an editor whose text is checked as it is typed, and kept in this browser.
 (() => {
+  // The pages of lessons whose exercise is solved in this browser have a mark in every list.
+  for (const a of document.querySelectorAll("a[href]")) {
+    const [, n] = a.href.match(/\/workshop\/lesson(\d+)\.html$/) ?? [];
+    try { if (n && localStorage.getItem(`right ${n}`)) a.append(element("span", { class: "solved", title: "solved" }, " ✓")); } catch {}
+  }
   const section = document.querySelector(".exercise");
   if (!section) return;
   const { number, file } = section.dataset;
@@ -40,7 +45,7 @@
     verdict.replaceChildren(
       element("ul", { class: "lines" }, ...made.Lines.map((l) => element("li", { class: l.OK ? "ok" : "wrong" },
         element("b", {}, l.OK ? "ok" : "wrong"), element("span", {}, l.Text),
-        l.Target ? element("meter", { min: 0, max: Math.max(l.Got, l.Target), high: l.Target, optimum: 0, value: l.Got, "aria-label": "counter against its target" }) : null))),
+        l.Target ? element("meter", { min: 0, max: 2 * l.Target, high: l.Target, optimum: 0, value: l.Got, "aria-label": "counter against its target" }) : null))),
       made.OK ? element("p", { class: "moral" }, made.Moral) : "");
     recording = made.Recording;
     watch.hidden = !recording;
@@ -71,7 +76,7 @@
       button("Hint", () => { hints = 0; help("hint"); }), button("Solution", () => help("solution")),
       button("Reset", () => { if (confirm("Put the exercise back to how it comes? What you wrote is gone.")) edit.set(blank); }),
       button("Download " + file.split("/").pop(), () => download(file.split("/").pop(), area.value))),
-    verdict, watch, said,
+    said, verdict, watch,
     element("form", { class: "handin", onsubmit: (e) => { e.preventDefault(); handIn(); } },
       element("label", { for: "handin" }, "Your name"), name, element("button", {}, "Download all your work"),
       element("small", {}, "A hand-in for ", element("code", {}, "workshop class"), ", and the files to unpack over the repository. Nothing leaves this page by itself.")));
