@@ -142,8 +142,9 @@ func writeFlatCSV(buf *bytes.Buffer, summaries []Summary) error {
 }
 
 // spreadsheetSafe puts an apostrophe before a text that spreadsheets would take for a
-// formula, and run: names and reasons come from files of others.
+// formula, and run: names and reasons come from files of others. It is made safe to print, too.
 func spreadsheetSafe(text string) string {
+	text = results.Clean(text)
 	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
 		return "'" + text
 	}

@@ -130,7 +130,7 @@ func (s Section) markdown(w *bytes.Buffer) {
 // leftAligned reports whether a column holds words and not figures.
 func leftAligned(name string) bool {
 	switch name {
-	case "kernel", "variant", "verdict", "backend", "isa", "operands", "inputs", "load", "blocks", "params", "status", "reason", "best peer", "interval", "product":
+	case "kernel", "variant", "verdict", "backend", "isa", "operands", "inputs", "load", "blocks", "params", "status", "with the run of", "build", "reason", "best peer", "interval", "product":
 		return true
 	}
 	return false

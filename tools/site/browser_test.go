@@ -79,6 +79,17 @@ func TestBrowser(t *testing.T) {
 			t.Errorf("by keys: %q", wrong)
 		}
 	}
+	for name, work := range map[string]func(){
+		"exercises":  func() { workExercises(t, b, url, root) },
+		"playground": func() { workPlayground(t, b, url) },
+	} {
+		begin := time.Now()
+		work()
+		t.Logf("%s: %.1f s", name, time.Since(begin).Seconds())
+		if wrong := b.wrong(); len(wrong) > 0 {
+			t.Errorf("%s: %q", name, wrong)
+		}
+	}
 }
 
 // inspectPage says what is wrong with a page: what is wider than the window and does not scroll
@@ -405,7 +416,7 @@ func (b *browser) insert(text string) {
 // press strikes a key, as a keyboard does.
 func (b *browser) press(key string) {
 	b.t.Helper()
-	codes := map[string]int{"Tab": 9, "Enter": 13, "Escape": 27, "ArrowUp": 38, "ArrowDown": 40, "/": 191}
+	codes := map[string]int{"Tab": 9, "Enter": 13, "Escape": 27, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "/": 191}
 	params := map[string]any{"type": "keyDown", "key": key, "code": key, "windowsVirtualKeyCode": codes[key]}
 	switch key {
 	case "Enter":
