@@ -96,6 +96,8 @@
 //	                          FILE.json, .md or .csv; may be repeated
 //	--trace FILE              write what each thread does in one launch of each kernel to FILE,
 //	                          for ui.perfetto.dev
+//	--bundle FILE             at the end, write rows, programs, settings and the machine to
+//	                          FILE.zip, for compare verify
 //
 // # Without measuring
 //
