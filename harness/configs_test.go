@@ -28,6 +28,7 @@ func TestConfigs(t *testing.T) {
 		"thin":       {14 * 4, 14, 1, 1009},
 		"subchannel": {9, 9, 16, 4096},
 		"formats":    {2, 2, 16, 4096},
+		"inputs":     {2, 1, 2048, 2048},
 		"softmax":    {7 * 2, 7, 256, 0}, // of two sizes, as the next
 		"norm":       {6 * 5, 6, 256, 0},
 		"rope":       {4 * 4, 4, 512, 128},
@@ -44,8 +45,8 @@ func TestConfigs(t *testing.T) {
 			t.Errorf("%s: %d groups of %+v", name, len(s.Groups), c)
 		}
 	}
-	if got := len(configs.Names()); got != 23 {
-		t.Errorf("%d sweeps, 23 are tested", got)
+	if got := len(configs.Names()); got != 24 {
+		t.Errorf("%d sweeps, 24 are tested", got)
 	}
 }
 

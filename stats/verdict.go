@@ -22,11 +22,12 @@ const (
 	Unsure Verdict = "UNSURE" // the samples do not tell
 	Lost   Verdict = "LOST"   // was ok and is not any more
 	NoBase Verdict = "NEW OK" // was not ok and is now
+	Steady Verdict = "STEADY" // no run of a series changed it
 	Shared Verdict = "SHARED" // both sides ran the same, XLA under one plugin: what differs is the machine
 )
 
 // Verdicts lists them in the order of concern.
-var Verdicts = []Verdict{Lost, Slower, Unsure, Same, Faster, NoBase, Shared}
+var Verdicts = []Verdict{Lost, Slower, Unsure, Same, Steady, Faster, NoBase, Shared}
 
 // falseDiscoveries is the share of the verdicts FASTER and SLOWER that may be false: one in
 // a hundred.
@@ -51,6 +52,7 @@ type Comparison struct {
 	Differences            []string    // in machine and method, "threads: 2, then 4"
 	Remarks                []string    // differences in what was run, such as the source of blocks
 	Builds                 [2][]string // versions of the program that measured old and new
+	Change                 *Change     // of a series: which run brought it; nil of two sides
 	difference             twosample.Difference
 	judged                 bool // there are samples enough for difference to tell something
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,27 +25,34 @@ var ComparisonFormats = []string{"text", "md", "csv"}
 func WriteComparisons(w io.Writer, format string, list []Comparison) error {
 	switch format {
 	case "text", "md":
-		return versus(list).write(w, format)
+		return Versus(list).write(w, format)
 	case "csv":
 		return writeComparisonCSV(w, list)
 	}
 	return fmt.Errorf("unknown table format %q, known are %s", format, strings.Join(ComparisonFormats, ", "))
 }
 
-func versus(list []Comparison) Ladder {
+// Versus lays comparisons out, or the changes of series.
+func Versus(list []Comparison) Ladder {
 	var l Ladder
+	history := len(list) > 0 && list[0].Change != nil
 	for title, group := range grouped(list, func(c Comparison) string { return sectionTitle(c.New) }) {
 		slices.SortStableFunc(group, func(a, b Comparison) int { return ladderOrder(a.New, b.New) })
 		rows := each.Of(group, func(c Comparison) Summary { return *c.New })
 		section := Section{Title: title, Rows: make([][]string, len(rows))}
 		section.add(rows, kernelColumn, variantColumn, blocksColumn, paramsColumn, sizeColumn)
+		section.add(rows, underColumns(rows)...)
 		for i := range group {
 			section.Rows[i] = append(section.Rows[i], group[i].cells()...)
 		}
 		section.Header = append(section.Header, "old", "new", "new/old rate", "95 % interval", "runs", "n", "verdict")
+		if history {
+			section.Header = append(section.Header, "with the run of", "build", "trend in 10 runs")
+		}
 		section.dropEmpty("runs")
+		section.dropEmpty("n")
 		l.Sections = append(l.Sections, section)
-		if mean, n := GeoMean(group); n > 0 {
+		if mean, n := GeoMean(group); n > 0 && !history {
 			l.Notes = append(l.Notes, fmt.Sprintf("%s: geometric mean of %s %s", title, words.Count(n, "ratio"), words.Figure(mean)))
 		}
 	}
@@ -71,7 +79,7 @@ func versusNotes(list []Comparison) []string {
 	for _, c := range list {
 		measured = measured || c.Quantile > 0
 		single = single || c.Quantile > 0 && c.Runs == [2]int{1, 1}
-		few = few || c.Old.usable() && c.New.usable() && !c.Ratio.Sure() && !c.LowConfidence
+		few = few || c.Change == nil && c.Old.usable() && c.New.usable() && !c.Ratio.Sure() && !c.LowConfidence
 	}
 	if few {
 		notes = append(notes, "too few for an interval: fewer than 4 samples of a run a side, or fewer than 6 pairs of turns")
@@ -80,6 +88,9 @@ func versusNotes(list []Comparison) []string {
 		notes = append(notes, "one run a side: what differs from run to run is assumed, 1 % of each; several files a side, or --ab, tell smaller changes")
 	}
 	notes = append(notes, disturbedNotes(list)...)
+	if left := each.Sum(list, func(c Comparison) int { return c.leftOut() }); left > 0 {
+		notes = append(notes, fmt.Sprintf("%s left out: fewer than %d of its samples were quiet", words.Count(left, "time"), enoughQuiet))
+	}
 	return append(notes, remarkNotes(list)...)
 }
 
@@ -176,14 +187,69 @@ func (c *Comparison) cells() []string {
 	if c.Runs[0]+c.Runs[1] > 2 {
 		runs = fmt.Sprintf("%d+%d", c.Runs[0], c.Runs[1])
 	}
-	return []string{old, new, ratio, interval, runs, n, string(c.Verdict)}
+	cells := []string{old, new, ratio, interval, runs, n, string(c.Verdict)}
+	if c.Change == nil {
+		return cells
+	}
+	if c.Verdict == Steady || c.Verdict == Unsure && c.Change.First == nil {
+		cells[0], cells[4] = "", positive(c.Runs[0])
+	}
+	return append(cells, c.Change.cells(c.New)...)
+}
+
+// cells are the figures of a change: with which run it came, the build of that, and the trend.
+func (c *Change) cells(new *Summary) []string {
+	with, build, trend := "", "", ""
+	if c.First != nil {
+		with, build = started(new), buildOf(new)
+		if c.First != c.Last {
+			with = started(c.First) + " to " + started(c.Last)
+		}
+	}
+	if e := c.Trend; e.Known() {
+		trend = fmt.Sprintf("%+.1f %% (%+.1f to %+.1f)", 100*(e.Median-1), 100*(e.Lo-1), 100*(e.Hi-1))
+	}
+	return []string{with, build, trend}
+}
+
+// started names a run by when it started, or by its file.
+func started(s *Summary) string {
+	if s.StartedAt.IsZero() {
+		return filepath.Base(s.Pos.File)
+	}
+	return s.StartedAt.Format("2006-01-02 15:04")
+}
+
+// instant is when a run started, in full.
+func instant(s *Summary) string {
+	text, _ := s.Value("started_at").(string)
+	return text
+}
+
+// buildOf is the version of the program without the fingerprint of its kernels.
+func buildOf(s *Summary) string {
+	build, _, _ := strings.Cut(s.MatladderVersion, " kernels ")
+	return build
+}
+
+// leftOut is how many runs of a series are left out, told on one line of it.
+func (c *Comparison) leftOut() int {
+	if c.Change == nil {
+		return 0
+	}
+	return c.Change.LeftOut
 }
 
 func writeComparisonCSV(w io.Writer, list []Comparison) error {
 	out := csv.NewWriter(w)
-	out.Write([]string{"verdict", "kernel", "variant", "mode", "family", "dtypes", "shape", "batch", "m", "k", "n", "bm", "bk", "bn", "params",
+	header := []string{"verdict", "kernel", "variant", "mode", "family", "dtypes", "shape", "batch", "m", "k", "n", "bm", "bk", "bn", "params", "inputs",
 		"old_status", "new_status", "old_seconds", "new_seconds", "quantile", "ratio", "ratio_lo", "ratio_hi", "confidence", "false_rate",
-		"old_runs", "new_runs", "old_samples", "new_samples", "old_disturbed", "new_disturbed", "differences", "remarks"})
+		"old_runs", "new_runs", "old_samples", "new_samples", "old_disturbed", "new_disturbed", "differences", "remarks"}
+	history := len(list) > 0 && list[0].Change != nil
+	if history {
+		header = append(header, "run_id", "file", "started", "first_started", "last_started", "build", "trend", "trend_lo", "trend_hi", "runs_left_out")
+	}
+	out.Write(header)
 	number := func(v float64) string {
 		if v == 0 {
 			return ""
@@ -192,12 +258,21 @@ func writeComparisonCSV(w io.Writer, list []Comparison) error {
 	}
 	for _, c := range list {
 		s := c.New
-		out.Write([]string{string(c.Verdict), spreadsheetSafe(results.Clean(s.Kernel)), spreadsheetSafe(results.Clean(s.Variant)), string(s.Mode), spreadsheetSafe(results.Clean(s.FamilyName())), spreadsheetSafe(results.Clean(s.Dtypes())),
-			spreadsheetSafe(results.Clean(s.ShapeName())), positive(s.Batch), positive(s.M), positive(s.K), positive(s.N), positive(s.BM), positive(s.BK), positive(s.BN), spreadsheetSafe(results.Clean(s.Params)),
+		row := []string{string(c.Verdict), spreadsheetSafe(s.Kernel), spreadsheetSafe(s.Variant), string(s.Mode), spreadsheetSafe(s.FamilyName()), spreadsheetSafe(s.Dtypes()),
+			spreadsheetSafe(s.ShapeName()), positive(s.Batch), positive(s.M), positive(s.K), positive(s.N), positive(s.BM), positive(s.BK), positive(s.BN), spreadsheetSafe(s.Params), spreadsheetSafe(s.Dist),
 			string(c.Old.Status), string(s.Status), number(c.OldSeconds), number(c.NewSeconds), number(c.Quantile),
 			number(c.Ratio.Median), number(c.Ratio.Lo), number(c.Ratio.Hi), number(c.Ratio.Confidence), number(c.FalseRate),
 			positive(c.Runs[0]), positive(c.Runs[1]), positive(c.Samples[0]), positive(c.Samples[1]), positive(c.Disturbed[0]), positive(c.Disturbed[1]),
-			strings.Join(c.Differences, "; "), strings.Join(c.Remarks, "; ")})
+			strings.Join(c.Differences, "; "), strings.Join(c.Remarks, "; ")}
+		if history {
+			brought := make([]string, 6)
+			if h := c.Change; h.First != nil {
+				brought = []string{spreadsheetSafe(s.RunID), spreadsheetSafe(s.Pos.File), instant(s), instant(h.First), instant(h.Last), spreadsheetSafe(s.MatladderVersion)}
+			}
+			e := c.Change.Trend
+			row = slices.Concat(row, brought, []string{number(e.Median), number(e.Lo), number(e.Hi), positive(c.Change.LeftOut)})
+		}
+		out.Write(row)
 	}
 	out.Flush()
 	return out.Error()

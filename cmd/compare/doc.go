@@ -7,6 +7,8 @@
 //	go run ./cmd/compare [flags] OLD.csv NEW.csv
 //	go run ./cmd/compare [flags] OLD.csv... -- NEW.csv...
 //	go run ./cmd/compare --ab [flags] OLD NEW [-- BENCHFLAGS...]
+//	go run ./cmd/compare --history FOLDER [flags]
+//	go run ./cmd/compare --bisect GOOD..BAD [flags] [-- BENCHFLAGS...]
 //	matladder compare ...
 //
 // # Examples
@@ -27,11 +29,16 @@
 //	  $ go run ./cmd/compare old.csv old2.csv -- new.csv new2.csv
 //	  $ go run ./cmd/compare --ab ../old/bench ./bench -- --kernel 4 --sizes 512,1024
 //
+//	A folder to which every run adds a file, as a table and a page:
+//
+//	  $ go run ./cmd/compare --history runs --out history.html
+//
 // # Verdicts of a point
 //
 //	FASTER, SLOWER  a difference; of all such verdicts one in a hundred may be false
 //	SAME            the difference is shown to lie within --band
 //	UNSURE          the samples do not tell
+//	STEADY          of --history: no run changed the point
 //	SHARED          XLA under one plugin on both sides, so that what differs is the machine
 //	LOST, NEW OK    the point was ok and is not any more, or the other way round
 //
@@ -48,6 +55,11 @@
 //	--band PERCENT             a change of the time up to PERCENT does not matter (default "2%")
 //	--fail-on-slower PERCENT   exit with 1 if a point takes more than PERCENT longer, or is lost
 //
+// # Over time
+//
+//	--history FOLDER   which runs changed what, in the results files of FOLDER
+//	--out FILE         with --history, draw each point to FILE.png, .svg or .html; may be repeated
+//
 // # Two programs in turns
 //
 //	--ab             run two programs in turns and compare them
@@ -57,6 +69,12 @@
 //	--turn TIME      about how long a turn takes, the TIME budget of bench (default 1s)
 //	--keep DIR       keep the results files of turns in DIR
 //	--seed SEED      SEED of the draw of who is first (default 1)
+//
+// # Commits
+//
+//	--bisect GOOD..BAD   find which commit of GOOD..BAD made a point slower, by programs in turns
+//	--build COMMAND      shell COMMAND that builds the program $OUT at a commit; go build -o
+//	                     $OUT ./cmd/bench if not given
 //
 // # Exit status
 //

@@ -39,13 +39,16 @@ type Input struct {
 //go:embed page/page.html
 var pageText string
 
-//go:embed page/*.js page/*.css
+//go:embed page/*.js page/*.css page/history.html
 var parts embed.FS
 
 // scripts are the page's own, in the order in which they need each other.
 var scripts = []string{"data.js", "filter.js", "chart.js", "rate.js", "roofline.js", "table.js", "main.js"}
 
-var page = template.Must(template.New("page").Parse(pageText))
+var (
+	page    = template.Must(template.New("page").Parse(pageText))
+	history = template.Must(template.ParseFS(parts, "page/history.html"))
+)
 
 // Write writes the page. Equal inputs make equal pages.
 func Write(w io.Writer, in Input) error {
@@ -99,6 +102,18 @@ func Write(w io.Writer, in Input) error {
 		"CSVName":    provenance.fileName(),
 		"Provenance": provenance,
 		"Library":    "Apache ECharts " + echarts.Version + " (" + echarts.Licence + ")",
+	})
+}
+
+// WriteHistory writes a page with a table of changes and a picture of them.
+func WriteHistory(w io.Writer, table stats.Ladder, picture figure.Picture) error {
+	style, err := parts.ReadFile("page/page.css")
+	if err != nil {
+		return err
+	}
+	return history.Execute(w, map[string]any{
+		"Title": picture.Head().Title, "Style": template.CSS(style),
+		"Sections": table.Sections, "Notes": table.Notes, "Pictures": gallery([]figure.Picture{picture}),
 	})
 }
 

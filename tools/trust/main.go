@@ -6,6 +6,7 @@
 //		go run ./tools/trust --more --time-budget 200s   # a part: sets are added to those of earlier tests
 //		go run ./tools/trust --table             # what the last tests of each gave
 //		go run ./tools/trust cheats              # functions that cheat, and some that do not: which are refused
+//		go run ./tools/trust history             # made repositories: which slowdowns compare finds
 //
 //	 1. build (build.go) makes programs of this tree: bench twice, and benches of which
 //	    one kernel is slower by so much on purpose.
@@ -57,6 +58,9 @@ type options struct {
 func trust(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) > 0 && args[0] == "cheats" {
 		return cheats(ctx, args[1:], stdout, stderr)
+	}
+	if len(args) > 0 && args[0] == "history" {
+		return histories(ctx, args[1:], stdout, stderr)
 	}
 	var o options
 	f := cli.NewFlags("trust")

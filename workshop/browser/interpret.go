@@ -22,6 +22,7 @@ import (
 	"github.com/traefik/yaegi/interp"
 	"golang.org/x/tools/go/gcexportdata"
 
+	"matladder/problem"
 	"matladder/tile"
 )
 
@@ -33,7 +34,7 @@ type Mistake struct {
 
 // paths are the packages that source may import, those that others need first. What they declare
 // is in exports for go/types, and in exports.go for the interpreter.
-var paths = []string{"math", "matladder/tile", "matladder/problem"}
+var paths = []string{"math", reflect.TypeFor[tile.Program]().PkgPath(), reflect.TypeFor[problem.Matmul]().PkgPath()}
 
 //go:embed exports
 var exported embed.FS

@@ -36,6 +36,7 @@ type abTest struct {
 
 	files    [2][]string    // by side, of pairs in which both turns ended well
 	turns    map[string]int // the number of a file's pair, from 0
+	target   string         // the point that is to be told; "" for all
 	tried    int            // pairs
 	failures [2][]error
 	begin    time.Time
@@ -47,26 +48,13 @@ type abTest struct {
 }
 
 // runAB has the sides take turns and compares them.
-func (o *options) runAB(ctx context.Context, stdout, stderr io.Writer, warn func(error)) (err error) {
-	t := &abTest{options: o, stderr: stderr, turns: map[string]int{}}
-	for i, words := range []string{o.old[0], o.new[0]} {
-		if t.sides[i], err = parseProgram(sideNames[i], words, o.sweep); err != nil {
-			return err
-		}
-	}
-	if t.sides[0].same(t.sides[1]) {
-		warn(errors.New("OLD and NEW are one program with one setting: what differs is the machine"))
-	}
-	if err := t.makeFolder(); err != nil {
+func (o *options) runAB(ctx context.Context, stdout, stderr io.Writer, warn func(error)) error {
+	t, err := o.newAB(stderr, warn)
+	if err != nil {
 		return err
 	}
-	if o.keep == "" {
-		defer os.RemoveAll(t.folder)
-	}
-	stopped := t.tryOut(ctx)
-	if stopped == nil {
-		stopped = t.measure(ctx, warn)
-	}
+	defer t.clear()
+	stopped := t.run(ctx, warn)
 	if len(t.files[0]) == 0 {
 		return stopped
 	}
@@ -77,6 +65,34 @@ func (o *options) runAB(ctx context.Context, stdout, stderr io.Writer, warn func
 		warn(fmt.Errorf("interrupted after %s", words.Count(len(t.files[0]), "pair")))
 	}
 	return stopped
+}
+
+// newAB makes a comparison that has not begun; clear removes its files.
+func (o *options) newAB(stderr io.Writer, warn func(error)) (t *abTest, err error) {
+	t = &abTest{options: o, stderr: stderr, turns: map[string]int{}}
+	for i, words := range []string{o.old[0], o.new[0]} {
+		if t.sides[i], err = parseProgram(sideNames[i], words, o.sweep); err != nil {
+			return nil, err
+		}
+	}
+	if t.sides[0].same(t.sides[1]) {
+		warn(errors.New("OLD and NEW are one program with one setting: what differs is the machine"))
+	}
+	return t, t.makeFolder()
+}
+
+func (t *abTest) clear() {
+	if t.keep == "" {
+		os.RemoveAll(t.folder)
+	}
+}
+
+// run has the sides take turns.
+func (t *abTest) run(ctx context.Context, warn func(error)) error {
+	if err := t.tryOut(ctx); err != nil {
+		return err
+	}
+	return t.measure(ctx, warn)
 }
 
 // makeFolder makes the folder of results files. One that is kept must be new or empty:
@@ -149,7 +165,7 @@ func (t *abTest) measure(ctx context.Context, warn func(error)) (stopped error) 
 // untold is how many points have no verdict yet that more turns could bring.
 func (t *abTest) untold() (n int) {
 	for i := range t.list {
-		if t.list[i].Verdict == stats.Unsure {
+		if c := &t.list[i]; c.Verdict == stats.Unsure && (t.target == "" || name(c.New) == t.target) {
 			n++
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,9 +25,14 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args)
 	if err == nil {
 		warn := func(err error) { fmt.Fprintf(stderr, "compare: %v\n", err) }
-		if o.ab {
+		switch {
+		case o.ab:
 			err = o.runAB(ctx, stdout, stderr, warn)
-		} else {
+		case o.history != "":
+			err = o.runHistory(ctx, stdout, warn)
+		case o.bisect != "":
+			err = o.runBisect(ctx, stdout, stderr, warn)
+		default:
 			err = o.compare(ctx, stdout, warn)
 		}
 	}
@@ -44,6 +50,12 @@ type options struct {
 	band     float64
 	limit    float64 // of --fail-on-slower; negative without
 
+	history string   // a folder
+	out     []string // files of its picture or page
+
+	bisect  string // GOOD..BAD
+	command string // that builds at a commit; "" for the usual one
+
 	ab         bool
 	pairs      int
 	mostPairs  int
@@ -59,6 +71,8 @@ SYNOPSIS
   go run ./cmd/compare [flags] OLD.csv NEW.csv
   go run ./cmd/compare [flags] OLD.csv... -- NEW.csv...
   go run ./cmd/compare --ab [flags] OLD NEW [-- BENCHFLAGS...]
+  go run ./cmd/compare --history FOLDER [flags]
+  go run ./cmd/compare --bisect GOOD..BAD [flags] [-- BENCHFLAGS...]
   matladder compare ...
 
 EXAMPLES
@@ -78,10 +92,15 @@ EXAMPLES
     $ go run ./cmd/compare old.csv old2.csv -- new.csv new2.csv
     $ go run ./cmd/compare --ab ../old/bench ./bench -- --kernel 4 --sizes 512,1024
 
+  A folder to which every run adds a file, as a table and a page:
+
+    $ go run ./cmd/compare --history runs --out history.html
+
 VERDICTS OF A POINT
   FASTER, SLOWER  a difference; of all such verdicts one in a hundred may be false
   SAME            the difference is shown to lie within --band
   UNSURE          the samples do not tell
+  STEADY          of --history: no run changed the point
   SHARED          XLA under one plugin on both sides, so that what differs is the machine
   LOST, NEW OK    the point was ok and is not any more, or the other way round
 `
@@ -101,6 +120,9 @@ func parse(args []string) (*options, error) {
 	f.StringVar(&band, "band", "2%", "a change of the time up to `PERCENT` does not matter")
 	f.StringVar(&limit, "fail-on-slower", "", "exit with 1 if a point takes more than `PERCENT` longer, or is lost")
 	cli.Group(f, "VERDICTS")
+	f.StringVar(&o.history, "history", "", "which runs changed what, in the results files of `FOLDER`")
+	f.StringArrayVar(&o.out, "out", nil, "with --history, draw each point to `FILE`.png, .svg or .html; may be repeated")
+	cli.Group(f, "OVER TIME")
 	f.BoolVar(&o.ab, "ab", false, "run two programs in turns and compare them")
 	f.IntVar(&o.pairs, "pairs", 20, "at least `N` turns of each")
 	f.IntVar(&o.mostPairs, "most-pairs", 0, "at most `N` turns of each, as long as a point is UNSURE; four times as many as at least if not given")
@@ -108,14 +130,13 @@ func parse(args []string) (*options, error) {
 	f.StringVar(&o.keep, "keep", "", "keep the results files of turns in `DIR`")
 	f.Uint64Var(&o.seed, "seed", 1, "`SEED` of the draw of who is first")
 	cli.Group(f, "TWO PROGRAMS IN TURNS")
+	f.StringVar(&o.bisect, "bisect", "", "find which commit of `GOOD..BAD` made a point slower, by programs in turns")
+	f.StringVar(&o.command, "build", "", "shell `COMMAND` that builds the program $OUT at a commit; go build -o $OUT ./cmd/bench if not given")
+	cli.Group(f, "COMMITS")
 	if err := cli.Parse(f, args, manual); err != nil {
 		return o, err
 	}
-	place := o.placeFiles
-	if o.ab {
-		place = o.placePrograms
-	}
-	if err := place(f); err != nil {
+	if err := o.place(f); err != nil {
 		return o, err
 	}
 	if !slices.Contains(stats.ComparisonFormats, o.as) {
@@ -133,13 +154,38 @@ func parse(args []string) (*options, error) {
 	return o, nil
 }
 
-// placeFiles takes the arguments for files of two sides.
-func (o *options) placeFiles(f *pflag.FlagSet) error {
-	for _, name := range []string{"pairs", "most-pairs", "turn", "keep", "seed"} {
-		if f.Changed(name) {
-			return cli.Usagef("--%s is for --ab", name)
+// place takes the arguments for what is compared.
+func (o *options) place(f *pflag.FlagSet) error {
+	turns := "--ab and --bisect"
+	of := map[string]string{"pairs": turns, "most-pairs": turns, "turn": turns, "seed": turns, "keep": "--ab", "out": "--history", "build": "--bisect"}
+	var modes []string
+	for _, mode := range []string{"ab", "history", "bisect"} {
+		if f.Changed(mode) {
+			modes = append(modes, "--"+mode)
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		if f.Changed(name) && !slices.ContainsFunc(modes, func(m string) bool { return strings.Contains(of[name], m) }) {
+			return cli.Usagef("--%s is for %s", name, of[name])
+		}
+	}
+	switch {
+	case len(modes) > 1:
+		return cli.Usagef("%s are different things to do: give one", strings.Join(modes, " and "))
+	case o.across && len(modes) > 0:
+		return cli.Usagef("--across is for files of two sides, not for %s", modes[0])
+	case o.ab:
+		return o.placePrograms(f)
+	case o.bisect != "":
+		return o.placeBisect(f)
+	case o.history != "":
+		return o.placeHistory(f.Args())
+	}
+	return o.placeFiles(f)
+}
+
+// placeFiles takes the arguments for files of two sides.
+func (o *options) placeFiles(f *pflag.FlagSet) error {
 	switch dash := f.ArgsLenAtDash(); {
 	case dash > 0 && dash < f.NArg():
 		o.old, o.new = f.Args()[:dash], f.Args()[dash:]
@@ -168,13 +214,20 @@ const mostOfPairs = 1_000_000
 
 // placePrograms takes the arguments for two programs and the flags of both.
 func (o *options) placePrograms(f *pflag.FlagSet) error {
-	args, sweep := f.Args(), usualSweep
-	if dash := f.ArgsLenAtDash(); dash >= 0 && dash < len(args) {
+	args, sweep := f.Args(), []string(nil)
+	if dash := f.ArgsLenAtDash(); dash >= 0 {
 		args, sweep = args[:dash], args[dash:]
 	}
-	switch {
-	case len(args) != 2:
+	if len(args) != 2 {
 		return cli.Misuse(f, "--ab wants two programs, the old one first, and flags for both behind --; have %d", len(args))
+	}
+	o.old, o.new = args[:1], args[1:]
+	return o.placeTurns(f, sweep)
+}
+
+// placeTurns takes the flags of programs in turns.
+func (o *options) placeTurns(f *pflag.FlagSet, sweep []string) error {
+	switch {
 	case o.pairs < 1:
 		return cli.Usagef("--pairs %d: want at least 1", o.pairs)
 	case o.pairs > mostOfPairs || o.mostPairs > mostOfPairs:
@@ -185,13 +238,13 @@ func (o *options) placePrograms(f *pflag.FlagSet) error {
 		return cli.Usagef("--turn %s: want some time", o.turnBudget)
 	case o.turnBudget > mostBudget:
 		return cli.Usagef("--turn %s: at most %s; more --pairs tell more than longer turns", o.turnBudget, mostBudget)
-	case o.across:
-		return cli.Usagef("--across is for files: programs run on one machine")
 	}
 	if o.mostPairs == 0 {
 		o.mostPairs = 4 * o.pairs
 	}
-	o.old, o.new, o.sweep = args[:1], args[1:], sweep
+	if o.sweep = sweep; len(sweep) == 0 {
+		o.sweep = usualSweep
+	}
 	return nil
 }
 
@@ -267,26 +320,37 @@ func (o *options) read(ctx context.Context, files []string, warn func(error)) ([
 }
 
 func (o *options) readFile(ctx context.Context, path string, warn func(error)) ([]stats.Summary, error) {
+	all, list, err := o.summarize(ctx, path, warn)
+	if err == nil && len(list) == 0 {
+		err = noRows(path, all)
+	}
+	return list, err
+}
+
+// summarize returns the points of a file, and those that are asked for.
+func (o *options) summarize(ctx context.Context, path string, warn func(error)) (all, list []stats.Summary, err error) {
 	var rows stats.Summarizer
 	f, err := rows.AddFile(ctx, path)
 	if err != nil {
-		return nil, cli.Input("", err)
+		return nil, nil, cli.Input("", err)
 	}
 	for _, w := range f.Warnings() {
 		warn(w)
 	}
-	all := rows.Summaries()
-	list := slices.DeleteFunc(slices.Clone(all), func(s stats.Summary) bool {
+	all = rows.Summaries()
+	list = slices.DeleteFunc(slices.Clone(all), func(s stats.Summary) bool {
 		return len(o.dtypes) > 0 && !slices.Contains(o.dtypes, s.DtypeA) ||
 			len(o.kernels) > 0 && !slices.ContainsFunc(o.kernels, func(k string) bool { return named(s.Kernel, k) })
 	})
+	return all, list, nil
+}
+
+// noRows says that nothing of all points is asked for.
+func noRows(path string, all []stats.Summary) error {
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%s has no rows; make some with: go run ./cmd/bench", path)
+		return fmt.Errorf("%s has no rows; make some with: go run ./cmd/bench", path)
 	}
-	if len(list) == 0 {
-		return nil, fmt.Errorf("%s has no rows that --kernel and --dtype pick: it has %s", path, contents(all))
-	}
-	return list, nil
+	return fmt.Errorf("%s has no rows that --kernel and --dtype pick: it has %s", path, contents(all))
 }
 
 // contents names the kernels and dtypes of rows.
