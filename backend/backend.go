@@ -179,6 +179,8 @@ type Gauge struct {
 	// long its limit of power kept its clock down.
 	Throttled, Capped time.Duration
 	SumsKnown         bool
+	Joules            float64 // that the device took, likewise
+	JoulesKnown       bool
 
 	MemoryBytes, UsedBytes int64 // of its memory, and what all processes hold of it
 	OthersBytes            int64 // what other processes hold

@@ -117,12 +117,16 @@ func (b bound) element(want, sumAbs, cuts, cuts2, shift float64) float64 {
 
 // combination bounds the error of a ±1 combination of n elements of a row, norm
 // being ‖a_i‖·‖b‖ and shift the norm of the bias. Partial sums of independent inputs with mean zero are about
-// ‖a_i‖·‖b_j‖/√k, and errors of random sign add up like noise.
-func (b bound) combination(n int, norm, shift float64) float64 {
+// ‖a_i‖·‖b_j‖/√k, and errors of random sign add up like noise. Those of constant inputs are
+// about ‖a_i‖·‖b_j‖, and all errors of a row are alike.
+func (b bound) combination(n int, norm, shift float64, constant bool) float64 {
 	if b.exact {
 		return 0
 	}
 	relative := b.rms + (math.Sqrt(b.roundSum)*b.out+b.epilogue)/math.Sqrt(b.k)
+	if constant {
+		relative = b.acc + b.roundSum*b.out + b.epilogue
+	}
 	return sigmas*(relative*norm+(b.out+b.epilogue)*shift) + b.absolute*math.Sqrt(float64(n))
 }
 

@@ -115,7 +115,16 @@ func testVerify(t *testing.T, p problem.Matmul, k kernels.Kernel, dist string) {
 		t.Fatal(err)
 	}
 	out := multiply(p, k.Number(), blocks.Clip(p.M, p.K, p.N).K, in)
-	res, err := Verify(ctx, p, programs, in, out)
+	bound, err := tile.Bind(programs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := byName(bound.In, in)
+	of, err := ReferenceOf(ctx, p, named, 42, dist)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := of.Verify(ctx, programs, named, map[string]tile.Tensor{"o": out})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,11 +134,6 @@ func testVerify(t *testing.T, p problem.Matmul, k kernels.Kernel, dist string) {
 	if p.Out.IsInteger() && res.ErrOverBound != 0 {
 		t.Errorf("an exact output has err/bound %v", res.ErrOverBound)
 	}
-	bound, err := tile.Bind(programs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	named := byName(bound.In, in)
 	ops, err := operandsOf(ctx, p, named)
 	if err != nil {
 		t.Fatal(err)
@@ -138,14 +142,15 @@ func testVerify(t *testing.T, p problem.Matmul, k kernels.Kernel, dist string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ref.isConstant(dist)
 	for _, fault := range Faults() {
 		bad := tile.NewTensor(out.Dtype, out.Shape...)
 		copy(bad.Data, out.Data)
 		if err := Inject(fault, bad); err != nil {
 			t.Fatal(err)
 		}
-		if string(bad.Data) == string(out.Data) {
-			continue // 1×1 has no wrong tile, 0 no wrong gain
+		if sameValues(bad, out) {
+			continue // 1×1 has no wrong tile, 0 no wrong gain and no sign
 		}
 		if res, err := ref.Verify(ctx, programs, named, map[string]tile.Tensor{"o": bad}); err != nil || res.OK || !(res.ErrOverBound > 1) || res.Detail == "" {
 			t.Errorf("fault %s: %+v, %v", fault, res, err)
@@ -245,6 +250,53 @@ func TestVerify_Activation(t *testing.T) {
 	}
 }
 
+// TestFill_Inputs counts what distributions with a number promise, and reads their names.
+func TestFill_Inputs(t *testing.T) {
+	p := problem.New(64, 128, 96, tile.Float32)
+	fill := func(dist, name string) tile.Tensor {
+		x := tile.NewTensor(tile.Float32, 64, 128)
+		if err := Fill(t.Context(), x, name, p, 5, dist); err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	uniform, other := fill(Uniform, "a"), fill("sparse:30", "b")
+	for _, n := range []int{0, 1, 7, 22, 23} {
+		x := fill(fmt.Sprint("bits:", n), "a")
+		for i, v := range x.Float32s() {
+			u := uniform.Float32s()[i]
+			if low := uint32(1)<<(23-n) - 1; math.Float32bits(v)&low != 0 || math.Float32bits(v)|low != math.Float32bits(u)|low {
+				t.Fatalf("bits:%d of %x is %x", n, math.Float32bits(u), math.Float32bits(v))
+			}
+		}
+	}
+	for _, percent := range []int{1, 30, 99} {
+		zeros, both := 0, 0
+		for i, v := range fill(fmt.Sprint("sparse:", percent), "a").Float32s() {
+			if v == 0 {
+				zeros++
+				if other.At(i) == 0 {
+					both++
+				}
+			} else if float64(v) != uniform.At(i) {
+				t.Fatalf("sparse:%d has %g for %g", percent, v, uniform.At(i))
+			}
+		}
+		if n := float64(64 * 128); math.Abs(float64(zeros)/n-float64(percent)/100) > 0.03 || float64(both)/n > float64(percent)*0.3/100+0.03 {
+			t.Errorf("sparse:%d: %d zeros of %g, %d of them in the other operand", percent, zeros, n, both)
+		}
+	}
+	for name, want := range map[string]string{"uniform": "uniform", "bits:07": "bits:7", "sparse:99": "sparse:99", "bits": "", "bits:24": "", "sparse:0": "", "sparse:100": "", "bits:-1": "", "bits:x": "", "": "", "exact": "", "ones:1": "", "nan": ""} {
+		if got, err := ParseInputs(name); got != want || (err == nil) != (want != "") {
+			t.Errorf("%q is %q, %v", name, got, err)
+		}
+	}
+	b, i8 := problem.New(8, 8, 8, tile.BFloat16), problem.New(8, 8, 8, tile.Int8)
+	if Suits(b, "bits:7") != nil || Suits(b, "bits:8") == nil || Suits(i8, "bits:0") == nil || Suits(i8, "sparse:50") != nil || Suits(p, "bits:23") != nil {
+		t.Error("Suits")
+	}
+}
+
 func TestFill(t *testing.T) {
 	for _, d := range tile.Dtypes() {
 		for _, dist := range Distributions() {
@@ -259,7 +311,7 @@ func TestFill(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if string(x.Data) != string(y.Data) || string(x.Data) == string(z.Data) {
+			if string(x.Data) != string(y.Data) || string(x.Data) == string(z.Data) && !Constant(dist) {
 				t.Errorf("%s %s: an array is not a function of its seed", d, dist)
 			}
 			var mean, square float64
@@ -274,12 +326,18 @@ func TestFill(t *testing.T) {
 			} else if d == tile.Uint8 {
 				center = 4
 			}
+			switch {
+			case Constant(dist):
+				center = map[string]float64{Zeros: 0, Ones: 1}[dist]
+			case dist == "sparse:50":
+				center /= 2
+			}
 			if math.Abs(mean-center) > 0.03*math.Sqrt(square) {
 				t.Errorf("%s %s: mean %g, rms %g", d, dist, mean, math.Sqrt(square))
 			}
 		}
 	}
-	if err := Fill(t.Context(), tile.NewTensor(tile.Float32, 1), "a", problem.Matmul{}, 0, "zeros"); err == nil {
+	if err := Fill(t.Context(), tile.NewTensor(tile.Float32, 1), "a", problem.Matmul{}, 0, "zero"); err == nil {
 		t.Error("an unknown distribution is accepted")
 	}
 }

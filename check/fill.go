@@ -6,14 +6,13 @@ import (
 	"hash/fnv"
 	"math"
 	"slices"
-	"strings"
 
 	"matladder/problem"
 	"matladder/tile"
 )
 
 // The distributions of inputs. Floats have mean zero: the bounds on long sums
-// rest on that. None is constant, since multipliers run faster on constants.
+// rest on that. None of these is constant, since multipliers run faster on constants.
 const (
 	Uniform  = "uniform"  // floats in [-1, 1); integers over their whole range, one pair of neighbours in k of 16 its ends
 	Normal   = "normal"   // floats of a bell curve, each row of a and column of b up to 4 times wider or narrower; integers as above
@@ -33,8 +32,10 @@ func Independent(name string) bool {
 	return slices.Contains([]string{"a", "b", "bias", "x", "w", "residual", "gate", "up", "q", "k", "v"}, name)
 }
 
-// Distributions lists what Fill knows.
-func Distributions() []string { return []string{Uniform, Normal, Integers} }
+// Distributions lists what Fill knows; the numbers are examples.
+func Distributions() []string {
+	return []string{Uniform, Normal, Integers, Zeros, Ones, Bits + ":4", Sparse + ":50"}
+}
 
 // Fill sets input array name of p from a seed and a distribution. Elements that no element of
 // the output depends on are NaN: what no row of attention sees, the matrix of a group without rows.
@@ -43,15 +44,19 @@ func Distributions() []string { return []string{Uniform, Normal, Integers} }
 // as it is by then and the error is that of ctx.
 func Fill(ctx context.Context, t tile.Tensor, name string, p problem.Problem, seed uint64, dist string) error {
 	f, err := familyOf(p)
+	if err == nil && !IsExact(dist) {
+		_, err = ParseInputs(dist)
+	}
 	switch {
 	case err != nil:
 		return err
-	case !IsExact(dist) && !slices.Contains(Distributions(), dist):
-		return fmt.Errorf("unknown distribution %q (known: %s)", dist, strings.Join(Distributions(), ", "))
 	case IsExact(dist) && f.HasExact == nil:
 		return fmt.Errorf("check: no exact probe of %s", problem.Title(p))
 	}
-	return f.Fill(ctx, t, name, p, seed, dist)
+	if err := f.Fill(ctx, t, name, p, seed, dist); err != nil || !Independent(name) {
+		return err
+	}
+	return change(ctx, t, name, seed, dist)
 }
 
 // FillPlain is Fill with independent numbers for each element, whatever the problem. Normal

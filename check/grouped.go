@@ -152,6 +152,9 @@ func newGroupedReference(ctx context.Context, p problem.Grouped, in map[string]t
 				}
 				r.groups[g], err = newReference(ctx, ops, maxProducts/p.Groups)
 			}
+			if err == nil {
+				r.groups[g].isConstant(dist)
+			}
 		}
 		if err != nil {
 			return nil, err

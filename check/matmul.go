@@ -39,12 +39,13 @@ func referenceOfMatmul(ctx context.Context, p problem.Matmul, in map[string]tile
 	if err != nil || dist == given {
 		return r, err
 	}
+	r.isConstant(dist)
 	return r, r.Unquantized(ctx, in, seed, dist)
 }
 
 // fillMatmul is Fill. Quantized operands are what package quant makes of floats of the
-// distribution, scales and zero points what it finds for them; of integers, the codes are
-// those integers and scales and zero points are drawn.
+// distribution, scales and zero points what it finds for them. Of other distributions the codes
+// are those numbers, and scales and zero points are drawn.
 func fillMatmul(ctx context.Context, t tile.Tensor, name string, p problem.Matmul, seed uint64, dist string) error {
 	if done, err := fillQuantized(ctx, t, name, p, seed, dist); done || err != nil {
 		return err

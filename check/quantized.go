@@ -21,7 +21,7 @@ func fillQuantized(ctx context.Context, t tile.Tensor, name string, p problem.Ma
 	}
 	ofA := name == "a" || name == "sa" || name == "za" || name == "ta"
 	given := name == "b" || name == "sb" || name == "zb" || name == "tb" || ofA && scheme.A != problem.NoGrain && !scheme.Dynamic
-	if dist == Integers || IsExact(dist) || !given {
+	if !fromFloats(dist) || !given {
 		return false, nil
 	}
 	m := operandCodes(name[len(name)-1:], p, scheme)
@@ -186,10 +186,10 @@ func bell(bits uint64) float32 {
 
 // Unquantized makes r measure what quantization costs: it computes the sampled rows on the operands
 // that Fill quantized, from the same seed and distribution. It does nothing for a problem without
-// quantization, and none for inputs of small integers, which no quantizer made.
+// quantization, and none for codes that no quantizer made.
 func (r *Reference) Unquantized(ctx context.Context, in map[string]tile.Tensor, seed uint64, dist string) error {
 	scheme, err := r.p.Scheme()
-	if err != nil || scheme.B == problem.NoGrain || dist == Integers {
+	if err != nil || scheme.B == problem.NoGrain || !fromFloats(dist) {
 		return err
 	}
 	if r.parts == nil {

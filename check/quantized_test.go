@@ -42,11 +42,11 @@ func TestVerify_Quantized(t *testing.T) {
 					if !res.OK || res.ErrOverBound > 1 {
 						t.Errorf("%s %s %s: %+v", problemtest.Label(p), variant, dist, res)
 					}
-					if res.Quantized != (dist != Integers) || res.Quantized && p.K > 1 && !(res.QuantRelErr > 1e-4 && res.QuantRelErr < 0.5) {
+					if res.Quantized != fromFloats(dist) || res.Quantized && p.K > 1 && !(res.QuantRelErr > 1e-4 && res.QuantRelErr < 0.5) {
 						t.Errorf("%s %s %s: %+v", problemtest.Label(p), variant, dist, res)
 					}
 					scheme, _ := p.Scheme()
-					if scheme.Dynamic && dist == Integers {
+					if scheme.Dynamic && !fromFloats(dist) {
 						continue // small integers are in the middle between codes all the time
 					}
 					for _, fault := range Faults() {
@@ -95,6 +95,7 @@ func verifySeeded(t *testing.T, p problem.Matmul, programs []*tile.Program, in [
 	if err := ref.Unquantized(ctx, named, seed, dist); err != nil {
 		t.Fatal(err)
 	}
+	ref.isConstant(dist)
 	res, err := ref.Verify(ctx, programs, named, map[string]tile.Tensor{"o": out})
 	if err != nil {
 		t.Fatal(err)

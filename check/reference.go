@@ -37,6 +37,15 @@ type Reference struct {
 	normB   float64   // squared Frobenius norm of b
 
 	products float64 // relative error of the device's products
+	constant bool    // inputs are: roundings of a row are all alike, and no noise
+}
+
+// isConstant tells the reference of inputs that are all alike.
+func (r *Reference) isConstant(dist string) {
+	r.constant = Constant(dist)
+	for _, part := range r.parts {
+		part.isConstant(dist)
+	}
 }
 
 // rowValues are reference rows, flattened to len(rows)×n, or cells, one row's behind

@@ -170,7 +170,7 @@ func (r *Reference) compareProbes(ctx context.Context, v *verdict, b bound, bias
 			return
 		}
 		out.Decode(row, i*p.N, 1)
-		limit := b.combination(p.N, math.Sqrt(r.normA[i]*r.normB), shift)
+		limit := b.combination(p.N, math.Sqrt(r.normA[i]*r.normB), shift, r.constant)
 		for _, pr := range r.probes {
 			got, want := dot(row, pr.x), pr.want[i]
 			e := math.Abs(got - want)

@@ -42,10 +42,13 @@ type Config struct {
 	Repetitions int // of a point in one round
 	Warmup      int // untimed executions before the first repetition
 	Seed        int64
-	Dist        string // a distribution of package check
-	Threads     int    // 0 for one a core
-	Pin         bool   // the backend binds threads to cores: rows say so
-	Cache       string // results.Cold, or "" where launches find what the last one left
+	Inputs      []string      // distributions of package check: each point once with each; one at least
+	Threads     int           // 0 for one a core
+	Pin         bool          // the backend binds threads to cores: rows say so
+	Duty        []int         // percent of a window for which a point's device is busy; none for no window
+	Window      time.Duration // of Duty
+	Cool        time.Duration // idle ahead of each point's turn; negative: half of a window ahead of one
+	Cache       string        // results.Cold, or "" where launches find what the last one left
 }
 
 // A Setting is a way to compile points of a sweep.
@@ -83,7 +86,9 @@ func Default(f *problem.Family) Config {
 		Repetitions: 1,
 		Warmup:      1,
 		Seed:        1,
-		Dist:        check.Uniform,
+		Inputs:      []string{check.Uniform},
+		Window:      10 * time.Second,
+		Cool:        -1,
 		Precisions:  []tile.Precision{tile.Default},
 		Batches:     []int{1},
 	}
@@ -115,6 +120,20 @@ func ParseDtypes(f *problem.Family, s string) ([]problem.Asked, error) { return 
 
 // ParsePrecisions reads --precision: default, highest or both.
 func ParsePrecisions(s string) ([]tile.Precision, error) { return parseList(s, parsePrecision) }
+
+// ParseInputs reads --inputs: distributions joined by commas.
+func ParseInputs(s string) ([]string, error) { return parseList(s, check.ParseInputs) }
+
+// ParseDuty reads --duty: percentages joined by commas.
+func ParseDuty(s string) ([]int, error) { return parseList(s, duty) }
+
+// rest is how long the machine is idle ahead of each point's turn.
+func (c Config) rest() time.Duration {
+	if c.Cool < 0 && len(c.Duty) > 0 {
+		return c.Window / 2
+	}
+	return max(0, c.Cool)
+}
 
 // ParseBlocks reads --blocks of a family: bm×bk×bn joined by commas, or "all".
 func ParseBlocks(f *problem.Family, s string) (blocks []tile.Blocks, all bool, err error) {

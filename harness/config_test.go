@@ -51,7 +51,7 @@ threads: 3
 		Batches:    []int{1},
 		Together:   true,
 		TimeBudget: 90 * time.Second, Timeout: 90 * time.Second,
-		MinRounds: 6, MaxRounds: 12, Repetitions: 3, Warmup: 0, Seed: -7, Dist: "integers", Threads: 3,
+		MinRounds: 6, MaxRounds: 12, Repetitions: 3, Warmup: 0, Seed: -7, Inputs: []string{"integers"}, Threads: 3, Window: 10 * time.Second, Cool: -1,
 	}
 	if diff := cmp.Diff(want, c, cmp.Comparer(func(a, b *problem.Family) bool { return a == b })); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -147,7 +147,7 @@ func TestParse_Refuses(t *testing.T) {
 		"sizes: 128\nrounds: {min: 9, max: 3}",
 		"sizes: 128\nrepetitions: many",
 		"sizes: 128\nseed: 1e9",
-		"sizes: 128\ndist: zeros",
+		"sizes: 128\ninputs: [zeros, bits:24]",
 		"sizes: 128\nthreads: -1",
 		"sizes: &s 128\nkernels: *t",
 	} {

@@ -22,12 +22,14 @@ func TestConfigs(t *testing.T) {
 		"dynamic":    {1, 1, 2048, 2048},
 		"full":       {5 * 4, 5, 512, 8192},
 		"heldout":    {20 * 3, 20, 576, 600},
+		"drawn":      {40 * 4, 40, 2, 341},
 		"llm":        {28 * 3, 28, 16, 5120},
 		"peers":      {4 * 4, 4, 512, 4096},
 		"scaled":     {5 * 3, 5, 2048, 6144},
 		"thin":       {14 * 4, 14, 1, 1009},
 		"subchannel": {9, 9, 16, 4096},
 		"formats":    {2, 2, 16, 4096},
+		"inputs":     {2, 1, 2048, 2048},
 		"softmax":    {7 * 2, 7, 256, 0}, // of two sizes, as the next
 		"norm":       {6 * 5, 6, 256, 0},
 		"rope":       {4 * 4, 4, 512, 128},
@@ -44,8 +46,8 @@ func TestConfigs(t *testing.T) {
 			t.Errorf("%s: %d groups of %+v", name, len(s.Groups), c)
 		}
 	}
-	if got := len(configs.Names()); got != 23 {
-		t.Errorf("%d sweeps, 23 are tested", got)
+	if got := len(configs.Names()); got != 25 {
+		t.Errorf("%d sweeps, 25 are tested", got)
 	}
 }
 

@@ -96,7 +96,10 @@ func (s Sweep) roundTime(g Group) time.Duration {
 		if launch <= measure.LongestSettling.Seconds() {
 			repetition *= 2
 		}
-		turn := repetition*float64(s.Config.Repetitions) + checkTime(p.Problem)
+		if p.Duty > 0 {
+			repetition = s.Config.Window.Seconds()
+		}
+		turn := s.Config.rest().Seconds() + repetition*float64(s.Config.Repetitions) + checkTime(p.Problem)
 		sum += time.Duration(turn * float64(time.Second))
 	}
 	return sum

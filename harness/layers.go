@@ -34,7 +34,7 @@ func (c Config) sweeps() []Config {
 		for _, part := range layer.Parts {
 			one := Default(part.Problem.Family())
 			one.Sizes, one.Kernels, one.Asked = []problem.Sizes{part.Problem.Sizes()}, part.Kernels, []problem.Asked{part.Problem.Asked()}
-			one.FirstBlocks, one.AllBlocks, one.Tuned = c.FirstBlocks, c.AllBlocks, c.Tuned
+			one.FirstBlocks, one.AllBlocks, one.Tuned, one.Inputs, one.Duty = c.FirstBlocks, c.AllBlocks, c.Tuned, c.Inputs, c.Duty
 			list = append(list, one)
 		}
 	}

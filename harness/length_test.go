@@ -55,7 +55,7 @@ func TestCrowded(t *testing.T) {
 }
 
 // crowd counts what the threads of a fake waited: half of the time of each launch of one
-// kernel, until it is over.
+// kernel, until it is over. Launches take 100 W.
 type crowd struct {
 	*fake
 	kernel string
@@ -67,12 +67,13 @@ func (c *crowd) Glance() counters.Reading {
 	if c.clock.Before(c.until) {
 		c.waited = c.ran[c.kernel] / 2
 	}
-	return counters.Reading{Waited: c.waited, Known: counters.Waited}
+	return counters.Reading{Waited: c.waited, Joules: 100 * c.awake.Seconds(), Known: counters.Waited | counters.Energy}
 }
 
-func (c *crowd) Read() counters.Reading { return c.Glance() }
-func (c *crowd) CountEvents() error     { return nil }
-func (c *crowd) Close()                 {}
+func (c *crowd) Read() counters.Reading  { return c.Glance() }
+func (c *crowd) CountEvents() error      { return nil }
+func (c *crowd) Energy() (string, error) { return "rapl", nil }
+func (c *crowd) Close()                  {}
 
 // TestShortened: kernels have the figures that they would have alone, though others have the
 // processors while one of them has its turn, and threads that slept take a while until they
@@ -94,6 +95,9 @@ func TestShortened(t *testing.T) {
 	}
 	launches, least := map[int]int{}, math.MaxInt
 	for _, r := range out.Rows {
+		if math.Abs(r.Joules.Value/r.Seconds-100) > 1e-3 || r.EnergySource != "rapl" {
+			t.Errorf("%s takes %g J by %q in %g s", r.Kernel, r.Joules.Value, r.EnergySource, r.Seconds)
+		}
 		n := r.Launches &^ 1 // one more, now and then
 		if had := launches[r.Round]; had != 0 && had != n {
 			t.Errorf("round %d: %d launches of %s, %d of another", r.Round, n, r.Kernel, had)

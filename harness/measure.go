@@ -62,8 +62,14 @@ func (g *group) repetitions(ctx context.Context, l *candidate, round int) ([]res
 			return nil, err
 		}
 	}
-	var rows []results.Record
+	rows, err := g.window(ctx, l, round)
+	if err != nil {
+		return nil, err
+	}
 	for range g.sweep.Config.Repetitions {
+		if l.Duty > 0 {
+			break
+		}
 		for _, launches := range l.counts.Halved(g.halvings).All() {
 			row, err := g.repetition(ctx, l, g.varied(l, launches))
 			if err != nil {
@@ -92,16 +98,61 @@ func (g *group) repetitions(ctx context.Context, l *candidate, round int) ([]res
 	return rows, g.remembers(ctx, l, rows)
 }
 
+// windowRows is into how many repetitions a window of pure load is parted, about.
+const windowRows = 100
+
+// pause waits; tests have a clock of their own.
+var pause = func(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// window lets the machine rest, if it is to. Then it launches a point with a duty for as long as
+// its window is, with pauses between repetitions that have the device busy for that part of it.
+func (g *group) window(ctx context.Context, l *candidate, round int) (rows []results.Record, err error) {
+	c := g.sweep.Config
+	if rest := c.rest(); rest > 0 {
+		err = pause(ctx, rest)
+	}
+	if l.Duty == 0 || err != nil {
+		return nil, err
+	}
+	g.collect()
+	launches, begin := int(max(1, c.Window/windowRows/max(1, l.counts.Each))), g.now()
+	for offset := time.Duration(0); offset < c.Window; offset = g.now().Sub(begin) {
+		row, err := g.repetition(ctx, l, g.varied(l, launches))
+		if err != nil {
+			return nil, err
+		}
+		row.Round, row.Rep, row.OffsetSeconds = round, len(rows), results.Some(offset.Seconds())
+		rows = append(rows, row)
+		if idle := row.Seconds * float64(100-l.Duty) / float64(l.Duty); idle > 0 {
+			if err := pause(ctx, time.Duration(idle*float64(time.Second))); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return rows, nil
+}
+
 // repetition times launches and returns the row, not yet verified. Others had the machine since
 // the last one: untimed launches wake threads up and bring into the caches what is there in a row
-// of launches. Loops need none, their slope is free of it.
+// of launches. Loops need none, their slope is free of it, and a window is load itself.
 func (r *run) repetition(ctx context.Context, l *candidate, launches int) (results.Record, error) {
 	row := l.row
 	if err := l.exe.Poison(ctx); err != nil {
 		return row, err
 	}
-	r.collect()
-	if l.counts.Settling > 0 {
+	if l.Duty == 0 {
+		r.collect()
+	}
+	if l.Duty == 0 && l.counts.Settling > 0 {
 		if _, err := l.exe.Launch(ctx, l.counts.Settling+l.upTo(l.counts.Settling)); err != nil {
 			return row, err
 		}
@@ -125,7 +176,7 @@ func (r *run) repetition(ctx context.Context, l *candidate, launches int) (resul
 // verify checks the output that the last repetition left and writes the verdict
 // into all rows of the round: inputs and program were the same.
 func (r *run) verify(ctx context.Context, l *candidate, rows []results.Record) {
-	res, err := l.exe.Check(ctx, backend.CheckSpec{InputSpec: r.inputs(l.Problem), Fault: r.opt.Fault})
+	res, err := l.exe.Check(ctx, backend.CheckSpec{InputSpec: r.inputs(l.Point), Fault: r.opt.Fault})
 	if err != nil {
 		for i := range rows { // never verified, so never ok
 			if rows[i].Status == results.OK {
@@ -162,7 +213,7 @@ func (r *run) open(ctx context.Context, l *candidate) error {
 			warmup = 0 // launches that long have been warmed up
 		}
 	}
-	if err := l.exe.Load(ctx, r.inputs(l.Problem)); err != nil {
+	if err := l.exe.Load(ctx, r.inputs(l.Point)); err != nil {
 		return err
 	}
 	for range warmup {

@@ -6,8 +6,10 @@ import (
 	"iter"
 
 	"matladder/backend"
+	"matladder/check"
 	"matladder/harness/tuned"
 	"matladder/internal/each"
+	"matladder/internal/words"
 	"matladder/kernels"
 	"matladder/machine"
 	"matladder/problem"
@@ -43,6 +45,8 @@ type Group struct {
 type Point struct {
 	Contender
 	Problem problem.Problem
+	Inputs  string // a distribution of package check
+	Duty    int    // percent of a window for which the device is busy; 0 for no window
 	Variant string
 	Mesh    string // of devices that the problem is spread over, by the sharding Variant; "" for one device
 	Params  backend.Params
@@ -67,6 +71,12 @@ func (p Point) String() string {
 			s += " " + more
 		}
 	}
+	if p.Inputs != check.Uniform {
+		s += words.Between(" inputs ", p.Inputs, "")
+	}
+	if p.Duty > 0 {
+		s += fmt.Sprintf(" duty %d %%", p.Duty)
+	}
 	if p.Status != "" {
 		s += fmt.Sprintf(" %s: %s", p.Status, p.Reason)
 	}
@@ -82,6 +92,12 @@ func Plan(ctx context.Context, c Config, d machine.Device, params backend.Params
 	s := Sweep{Config: c, Device: d, Params: params, Memory: freeMemory(d)}
 	seen := map[problem.Problem]bool{}
 	total := 0
+	if len(c.Duty) > 0 && !c.AllBlocks { // a window takes its time
+		c.FirstBlocks = true
+	}
+	if len(c.Duty) > 0 && c.Cache == results.Cold {
+		return Sweep{}, &ConfigError{Msg: "cold caches and a duty cannot be combined: a launch that is preceded by a pass over all memory is no load"}
+	}
 	for _, c := range c.sweeps() {
 		for p := range problems(c) {
 			if ctx.Err() != nil {
@@ -117,6 +133,7 @@ func Plan(ctx context.Context, c Config, d machine.Device, params backend.Params
 					}
 				}
 				sameMemory(g.Points, modelOf(d, params).VMEM.Granted)
+				g.Points = c.under(g.Points)
 				if total += len(g.Points); total > maxPoints {
 					return Sweep{}, &ConfigError{Msg: fmt.Sprintf("more than %d points in one sweep", maxPoints)}
 				}
@@ -129,6 +146,27 @@ func Plan(ctx context.Context, c Config, d machine.Device, params backend.Params
 		}
 	}
 	return s, nil
+}
+
+// under has each point once with each kind of inputs and each duty.
+func (c Config) under(points []Point) []Point {
+	var list []Point
+	loads := c.Duty
+	if len(loads) == 0 {
+		loads = []int{0}
+	}
+	for _, inputs := range c.Inputs {
+		for _, load := range loads {
+			for _, p := range points {
+				p.Inputs, p.Duty = inputs, load
+				if err := check.Suits(p.Problem, inputs); err != nil && p.Status == "" {
+					p.Status, p.Reason = results.Unsupported, err.Error()
+				}
+				list = append(list, p)
+			}
+		}
+	}
+	return list
 }
 
 // problems are those of the points, in their order.
@@ -282,7 +320,7 @@ func (s Sweep) Compare(peers ...Peer) {
 		g := &s.Groups[i]
 		for _, p := range g.problems() {
 			for _, peer := range peers {
-				g.Points = append(g.Points, peerPoints(peer, p, s.Params)...)
+				g.Points = append(g.Points, s.Config.under(peerPoints(peer, p, s.Params))...)
 			}
 		}
 	}

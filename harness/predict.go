@@ -143,7 +143,8 @@ func (r *run) confirmHere(ctx context.Context, l *candidate, row *results.Record
 		return e, err
 	})
 	defer exe.Close()
-	spec := r.inputs(p)
+	spec := r.inputs(l.Point)
+	spec.Problem = p
 	dists := []string{spec.Dist}
 	if check.HasExact(p) {
 		dists = []string{check.Exact, spec.Dist}

@@ -23,12 +23,14 @@ func (e *wrongError) Error() string { return e.detail }
 // measured: each element must be what it must be. A family without such probes is looked at as
 // often on the sweep's own inputs. Meanwhile it finds how many launches make a repetition.
 func (r *run) prove(ctx context.Context, l *candidate) error {
-	spec := r.inputs(l.Problem)
+	spec := r.inputs(l.Point)
 	switch {
 	case check.HasExact(l.Problem):
 		spec.Dist = check.Exact
 	case check.HasExactFamily(l.Problem):
 		return nil
+	default:
+		spec.Dist = check.Telling(spec.Dist)
 	}
 	if err := l.exe.Load(ctx, spec); err != nil {
 		return err
@@ -179,6 +181,7 @@ func (r *run) testOperands(ctx context.Context, c Config, p problem.Problem) err
 			if point.Status != "" {
 				continue
 			}
+			point.Inputs = check.Telling(r.sweep.Config.Inputs[0])
 			l := &candidate{Point: point, bytes: point.bytes(), counts: measure.Counts{Launches: 1}}
 			if l.prepare(); l.Status != "" || len(l.programs) == 0 { // of others than kernels nothing may be open
 				continue
@@ -202,7 +205,7 @@ func (r *run) injectAll(ctx context.Context, l *candidate) error {
 		return ctx.Err() // the sweep will say what is wrong with it
 	}
 	for _, fault := range check.FaultsOf(l.Problem) {
-		res, err := l.exe.Check(ctx, backend.CheckSpec{InputSpec: r.inputs(l.Problem), Fault: fault})
+		res, err := l.exe.Check(ctx, backend.CheckSpec{InputSpec: r.inputs(l.Point), Fault: fault})
 		switch {
 		case err != nil:
 			return fmt.Errorf("fault %q: %w", fault, err)

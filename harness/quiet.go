@@ -16,7 +16,7 @@ type sample struct {
 // sampleOf is the sample that row, the next one of its point after last, completes; false if
 // row is only the shorter count of a loop.
 func sampleOf(last, row *results.Record) (s sample, ok bool) {
-	if row.Method != results.Loop {
+	if row.Method != results.Loop || row.Duty > 0 { // launches of a window are so many that their start is nothing
 		return sample{row.Seconds / float64(row.Launches), []stats.Symptoms{stats.SymptomsOf(row)}}, true
 	}
 	if last == nil || last.RunID != row.RunID || last.Round != row.Round || last.Launches >= row.Launches {
@@ -65,6 +65,9 @@ func (g *group) settled(l *candidate) bool {
 		return true
 	}
 	quiet := g.quiet(l.samples)
+	if l.Duty > 0 { // a window has many samples
+		return l.rounds >= c.MaxRounds || l.rounds >= min(c.MinRounds, 2) && narrow(quiet)
+	}
 	if len(quiet) == len(l.samples) && l.rounds >= c.MaxRounds || len(quiet) >= c.MaxRounds*c.Repetitions {
 		return true
 	}

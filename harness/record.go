@@ -80,7 +80,7 @@ func (r *run) record(p Point, programs []*tile.Program) results.Record {
 		Kernel: p.Name(), Variant: p.Variant, Mode: results.Measured,
 		Family: f.Name, Shape: f.Shape(sizes), Figure: results.Figure(f.Figure), Batch: f.Batch(sizes),
 		Params: p.Params.String(), ISA: p.Params.ISA, Threads: p.Params.Threads, Devices: 1,
-		Dist: c.Dist, Seed: results.Some(c.Seed), Fault: r.opt.Fault,
+		Dist: p.Inputs, Seed: results.Some(c.Seed), Fault: r.opt.Fault,
 		FLOPs: m.FLOPs(), BytesMin: m.Bytes(),
 	}
 	if p.Mesh != "" {
@@ -94,6 +94,12 @@ func (r *run) record(p Point, programs []*tile.Program) results.Record {
 	}
 	ask(&rec, m)
 	rec.Cache = c.Cache
+	if rec.Duty = p.Duty; !r.sweep.Predict {
+		rec.RestSeconds = c.rest().Seconds()
+	}
+	if p.Duty > 0 {
+		rec.WindowSeconds = c.Window.Seconds()
+	}
 	rec.Layers = c.uses(m)
 	if _, own := p.on(&r.opt); c.Pin && !own {
 		rec.Pin = "cores"

@@ -54,7 +54,7 @@ func (p *past) add(r *results.Record) {
 	if r.Method == results.Loop {
 		p.longer = max(p.longer, r.Launches)
 	}
-	if s, ok := sampleOf(p.last, r); ok {
+	if s, ok := sampleOf(p.last, r); ok && r.Sustained() {
 		p.samples = append(p.samples, s)
 	}
 	p.last = r

@@ -185,8 +185,8 @@ func (r *run) learn(rows []results.Record) {
 	}
 }
 
-func (r *run) inputs(p problem.Problem) backend.InputSpec {
-	return backend.InputSpec{Problem: p, Seed: uint64(r.sweep.Config.Seed), Dist: r.sweep.Config.Dist}
+func (r *run) inputs(p Point) backend.InputSpec {
+	return backend.InputSpec{Problem: p.Problem, Seed: uint64(r.sweep.Config.Seed), Dist: p.Inputs}
 }
 
 // collect frees what earlier points left, so that no collection falls into a

@@ -23,7 +23,7 @@ const mostUnseen = 32
 // unseen times and verifies one launch on inputs of a secret seed, which lie elsewhere in memory if
 // they lie in this program's.
 func (r *run) unseen(ctx context.Context, l *candidate, g *seeded.Guest) error {
-	spec := r.inputs(l.Problem)
+	spec := r.inputs(l.Point)
 	spec.Seed = g.Secret()
 	if err := l.exe.Load(ctx, spec); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (r *run) remembers(ctx context.Context, l *candidate, rows []results.Record
 		last.Status, last.Reason = results.Impossible, fmt.Sprintf(
 			"%s a launch in repetitions, and at least %s on inputs not seen before: it does not compute all of each launch", each, l.fresh)
 	}
-	return l.exe.Load(ctx, r.inputs(l.Problem))
+	return l.exe.Load(ctx, r.inputs(l.Point))
 }
 
 // messages are about what a question and its answer take beside launches, and longestDoubt how long
@@ -86,7 +86,7 @@ const (
 // the machine: then a longer one is taken. doubt says what is in doubt even then.
 func (r *run) measured(ctx context.Context, l *candidate, launches int, cool func(context.Context, backend.Executable) error) (m measure.Measurement, doubt string, err error) {
 	for {
-		if m, err = l.exe.Measure(ctx, r.watch, launches, cool); err != nil || l.exe.Guest() == nil {
+		if m, err = l.exe.Measure(ctx, r.watch, launches, l.counts.Each, cool); err != nil || l.exe.Guest() == nil {
 			return m, "", err
 		}
 		if doubt = l.doubt(m); doubt == "" || m.Raised != "" || m.Outside >= longestDoubt {

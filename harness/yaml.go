@@ -51,9 +51,12 @@ import (
 //	repetitions: 1                 # of a point in a round
 //	warmup: 1                      # untimed executions
 //	seed: 1
-//	dist: uniform                  # or normal, integers
+//	inputs: [uniform, zeros]       # each point with each; also normal, integers, ones, bits:4 (of a mantissa), sparse:50 (% of zeros). dist is another name of the key
 //	threads: 0                     # one a core
 //	pin: true                      # threads are bound to cores; default: false
+//	duty: [25, 100]                # percent of a window for which the device is busy; rows know when in it they began
+//	window: 10s
+//	cool: 5s                       # the machine is idle before each point; default: half of a window before one, else none
 //	cache: cold                    # launches find nothing of their operands in the caches; default: warm
 func Parse(name string, text []byte) (Config, error) {
 	d := document{yamldoc.Doc(name)}
@@ -127,9 +130,13 @@ func (d document) sweep(c *Config) yamldoc.Fields {
 		"repetitions": yamldoc.Value(d.Doc, &c.Repetitions, positive(whole)),
 		"warmup":      yamldoc.Value(d.Doc, &c.Warmup, whole),
 		"seed":        yamldoc.Value(d.Doc, &c.Seed, seed),
-		"dist":        d.Text(&c.Dist, distribution),
+		"inputs":      yamldoc.List(d.Doc, &c.Inputs, yamldoc.Scalar(d.Doc, check.ParseInputs)),
+		"dist":        yamldoc.List(d.Doc, &c.Inputs, yamldoc.Scalar(d.Doc, check.ParseInputs)),
 		"threads":     yamldoc.Value(d.Doc, &c.Threads, whole),
 		"pin":         yamldoc.Value(d.Doc, &c.Pin, truth),
+		"duty":        yamldoc.List(d.Doc, &c.Duty, yamldoc.Scalar(d.Doc, duty)),
+		"window":      yamldoc.Value(d.Doc, &c.Window, positive(duration)),
+		"cool":        yamldoc.Value(d.Doc, &c.Cool, duration),
 		"cache":       yamldoc.Value(d.Doc, &c.Cache, ParseCache),
 	}
 }
@@ -186,11 +193,12 @@ func (d document) asked(f *problem.Family, n *yaml.Node) (problem.Asked, error) 
 	return o, nil
 }
 
-func distribution(s string) error {
-	if !slices.Contains(check.Distributions(), s) {
-		return fmt.Errorf("unknown distribution %q (known: %s)", s, strings.Join(check.Distributions(), ", "))
+func duty(s string) (int, error) {
+	v, err := strconv.Atoi(s)
+	if err != nil || v < 1 || v > 100 {
+		return 0, fmt.Errorf("%q is no percentage from 1 to 100", s)
 	}
-	return nil
+	return v, nil
 }
 
 func truth(s string) (bool, error) {

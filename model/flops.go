@@ -182,3 +182,19 @@ func (d dimension) sum() int64 {
 	}
 	return int64(d.ref.Array[d.i])
 }
+
+// Multiplied is the dtype and precision of the first product of programs; of those without one,
+// the dtype of the first input.
+func Multiplied(programs []*tile.Program) (d tile.Dtype, p tile.Precision) {
+	for _, program := range programs {
+		program.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) {
+			if e.Op == tile.OpDot && d == tile.InvalidDtype {
+				d, p = e.Args[0].Dtype, e.Precision
+			}
+		})
+	}
+	if in := programs[0].RefsOf(tile.In); d == tile.InvalidDtype && len(in) > 0 {
+		d = in[0].Dtype
+	}
+	return d, p
+}

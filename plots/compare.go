@@ -107,7 +107,7 @@ func addComparison(r *figure.Rows, c stats.Comparison) {
 	if c.New.Kernel != results.Baseline && choiceOf(c.New).volume() > 0 {
 		name = append(name, choiceOf(c.New).name(), c.New.Params)
 	}
-	row := figure.Row{Label: words.Joined(" ", append(name, "at "+c.New.Size())...), Color: figure.TextColor(kernelColor(c.New.Kernel)),
+	row := figure.Row{Label: words.Joined(" ", append(name, "at "+c.New.Size(), c.New.Under())...), Color: figure.TextColor(kernelColor(c.New.Kernel)),
 		Text: string(c.Verdict), Strong: c.Verdict != stats.Same && c.Verdict != stats.Unsure}
 	switch {
 	case c.Ratio.Known():

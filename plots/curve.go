@@ -259,7 +259,17 @@ var facets = []facet{
 	{"fault", true, func(r *results.Record) string { return words.Between("fault ", r.Fault, "") }},
 	{"operands", false, func(r *results.Record) string { return words.Between("operands in ", r.Operands, "") }},
 	{"dist", false, func(r *results.Record) string { return words.Between("inputs ", r.Dist, "") }},
+	{"duty", true, dutyOf},
+	{"window", true, func(r *results.Record) string { return strings.TrimSpace(strings.TrimPrefix(r.LoadWord(), dutyOf(r))) }},
 	{"version", false, func(r *results.Record) string { return words.Between("matladder ", r.MatladderVersion, "") }},
+}
+
+// dutyOf is the part of a row's load that pictures hold against others.
+func dutyOf(r *results.Record) string {
+	if r.Duty == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d %% duty", r.Duty)
 }
 
 // differ reports whether records disagree in the facet.

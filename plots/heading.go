@@ -74,7 +74,7 @@ func headingOf(q Request, title string, summaries []*stats.Summary, best bool, m
 	}
 
 	footer := append([]string{mode}, shared(rows, "variant", "quant", "activation", "options", "precision", "backend", "plugin",
-		"method", "isa", "threads", "devices", "mesh", "cache", "pin", "fault", "operands", "dist", "host", "version")...)
+		"method", "isa", "threads", "devices", "mesh", "cache", "pin", "fault", "operands", "dist", "duty", "window", "host", "version")...)
 	footer = []string{strings.Join(append(footer, days(rows)...), " · "), intervals(summaries)}
 	var subtitle []string
 	if best {

@@ -28,6 +28,8 @@ const (
 	Work      Kind = "work"
 	Layers    Kind = "layers"
 	Anatomy   Kind = "anatomy"
+	Inputs    Kind = "inputs"
+	Load      Kind = "load"
 )
 
 // A Scope is what one request for a kind covers.
@@ -46,26 +48,29 @@ type kindOf struct {
 	name     Kind
 	scope    Scope
 	allChips bool // one picture shows all chips; otherwise each has its own
+	alike    bool // one picture shows one kind of inputs; otherwise its labels tell them apart
 	pictures func(q Request, d data) ([]figure.Picture, error)
 }
 
 // table holds every kind, and behind each what it shows: to add one, add a row.
 var table = []kindOf{
-	{Size, PerKernel, false, sizePictures},          // rate against size, a line for each block shape
-	{Kernels, PerDtype, false, kernelPictures},      // rate against size, a line for each kernel with its fastest blocks
-	{Ladder, PerDtype, true, ladderPictures},        // bars at one size: % of peak, and times over the rung below; of several machines % of peak
-	{Roofline, PerDtype, false, rooflinePictures},   // rate against arithmetic intensity at one size, under the roofs of memory and peak
-	{Blocks, PerKernel, false, blockPictures},       // block shapes by size, coloured by rate; what is too big is hatched
-	{Waterfall, PerDtype, false, waterfallPictures}, // one grid step by the step model, and the measured time beside it
-	{Dispatch, PerDtype, false, dispatchPictures},   // device time of a launch beside the dispatch of a call
-	{Compare, PerDtype, true, comparePictures},      // two runs: ratio of rates with interval and verdict
-	{Errors, Whole, false, errorPictures},           // the error by K, in the dtype that rounds most
-	{Peers, PerDtype, false, peersPictures},         // rate against size: the fastest kernel and other libraries, for each number of threads
-	{Accuracy, Whole, false, accuracyPictures},      // error against rate, a point for each quantization of one shape
-	{Scaling, PerDtype, false, scalingPictures},     // % of the peak against devices, a line for each way to spread a product over a mesh
-	{Work, PerDtype, false, workPictures},           // rate against size, of what is asked beside what is computed for it, where they differ
-	{Anatomy, Whole, false, anatomyPictures},        // the rate of one product with one pass of the CPU backend after another, and what limits each
-	{Layers, All, false, layerPictures},             // where the time of a layer of a model goes, and how far each part is from its roof
+	{Size, PerKernel, false, false, sizePictures},          // rate against size, a line for each block shape
+	{Kernels, PerDtype, false, false, kernelPictures},      // rate against size, a line for each kernel with its fastest blocks
+	{Ladder, PerDtype, true, true, ladderPictures},         // bars at one size: % of peak, and times over the rung below; of several machines % of peak
+	{Roofline, PerDtype, false, false, rooflinePictures},   // rate against arithmetic intensity at one size, under the roofs of memory and peak
+	{Blocks, PerKernel, false, false, blockPictures},       // block shapes by size, coloured by rate; what is too big is hatched
+	{Waterfall, PerDtype, false, false, waterfallPictures}, // one grid step by the step model, and the measured time beside it
+	{Dispatch, PerDtype, false, false, dispatchPictures},   // device time of a launch beside the dispatch of a call
+	{Compare, PerDtype, true, false, comparePictures},      // two runs: ratio of rates with interval and verdict
+	{Errors, Whole, false, true, errorPictures},            // the error by K, in the dtype that rounds most
+	{Peers, PerDtype, false, true, peersPictures},          // rate against size: the fastest kernel and other libraries, for each number of threads
+	{Accuracy, Whole, false, false, accuracyPictures},      // error against rate, a point for each quantization of one shape
+	{Scaling, PerDtype, false, false, scalingPictures},     // % of the peak against devices, a line for each way to spread a product over a mesh
+	{Work, PerDtype, false, true, workPictures},            // rate against size, of what is asked beside what is computed for it, where they differ
+	{Anatomy, Whole, false, true, anatomyPictures},         // the rate of one product with one pass of the CPU backend after another, and what limits each
+	{Inputs, PerDtype, false, false, inputsPictures},       // the rate by what numbers the operands hold, against that of uniform ones, and power
+	{Load, PerDtype, false, false, loadPictures},           // the rate against time under load, a line for each kernel and duty
+	{Layers, All, false, true, layerPictures},              // where the time of a layer of a model goes, and how far each part is from its roof
 }
 
 // data is what the pictures of one request are made of, baseline included.

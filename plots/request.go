@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"matladder/internal/each"
+	"matladder/internal/words"
 	"matladder/plots/figure"
 	"matladder/results"
 	"matladder/stats"
@@ -99,7 +100,7 @@ func Pairs(summaries []stats.Summary) []Pair {
 func familyWord(family string) string { return (&results.Record{Family: family}).FamilyWord() }
 
 // Pictures makes the pictures that answer q, apart for each chip unless the
-// kind compares chips. Summaries that q does not ask for are left aside, and so
+// kind compares chips, and for each kind of inputs unless its labels tell these. Summaries that q does not ask for are left aside, and so
 // are interpreted ones, and peers but for the kind that shows them; a
 // *NoRowsError means that none remain.
 func Pictures(summaries []stats.Summary, q Request) ([]figure.Picture, error) {
@@ -115,18 +116,23 @@ func Pictures(summaries []stats.Summary, q Request) ([]figure.Picture, error) {
 	if n := len(distinct(wanted, func(s *stats.Summary) string { return s.Kernel })); n > maxKernels {
 		return nil, fmt.Errorf("%d kernels do not fit into the picture %s, at most %d do: choose some with --kernel", n, q.Kind, maxKernels)
 	}
-	chipOf := func(s *stats.Summary) string {
-		if kind.allChips {
-			return ""
+	type part struct{ chip, inputs string } // that has pictures of its own
+	partOf := func(s *stats.Summary) (p part) {
+		if !kind.allChips {
+			p.chip = cmp.Or(s.Chip, s.Device)
 		}
-		return cmp.Or(s.Chip, s.Device)
+		if kind.alike {
+			p.inputs = words.Joined(" ", s.Dist, s.LoadWord())
+		}
+		return p
 	}
 	var pictures []figure.Picture
-	_, onChip := grouped(summaries, chipOf)
-	chips := distinct(wanted, chipOf)
-	for _, chip := range chips {
+	_, of := grouped(summaries, partOf)
+	parts := distinct(wanted, partOf)
+	chips, inputs := distinct(parts, func(p *part) string { return p.chip }), distinct(parts, func(p *part) string { return p.inputs })
+	for _, part := range parts {
 		var d data
-		for _, s := range onChip[chip] {
+		for _, s := range of[part] {
 			if q.Family != "" && s.FamilyName() != q.Family {
 				continue
 			}
@@ -140,7 +146,10 @@ func Pictures(summaries []stats.Summary, q Request) ([]figure.Picture, error) {
 		}
 		for _, p := range made {
 			if len(chips) > 1 {
-				p.Head().Name += "_" + figure.FileSafe(cmp.Or(chip, "unknown"))
+				p.Head().Name += "_" + figure.FileSafe(cmp.Or(part.chip, "unknown"))
+			}
+			if len(inputs) > 1 {
+				p.Head().Name += "_" + figure.FileSafe(cmp.Or(part.inputs, "unknown"))
 			}
 			pictures = append(pictures, p)
 		}

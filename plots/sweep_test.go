@@ -49,6 +49,35 @@ func ladderOf(file string, kernels, sizes int, factor float64) []results.Record 
 	return rows
 }
 
+// onInputs has rows for each kind of inputs, the later the slower and the more power.
+func onInputs(rows []results.Record, inputs ...string) (list []results.Record) {
+	for i, dist := range inputs {
+		for _, r := range rows {
+			r.Dist, r.Seconds = dist, r.Seconds*(1+0.05*float64(i))
+			r.DeviceWatts = 500 + 40*float64(i)
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// underLoad has rows for each duty, which become slower by a fifth within their window.
+func underLoad(rows []results.Record, duties ...int) (list []results.Record) {
+	for _, duty := range duties {
+		for _, r := range rows {
+			r.Method = results.Direct
+			r.Duty, r.WindowSeconds, r.RestSeconds = duty, 10, 5
+			for rep := range 8 {
+				one := r
+				one.Rep, one.OffsetSeconds = rep, results.Some(float64(rep)*1.25)
+				one.Seconds *= 1 + 0.2*float64(rep)/8*float64(duty)/100
+				list = append(list, one)
+			}
+		}
+	}
+	return list
+}
+
 // TestLayout_Sweep holds every kind, at 1 to 10 kernels and 1 to 12 sizes, to: no
 // text leaves the page, none lies on another.
 func TestLayout_Sweep(t *testing.T) {
@@ -76,8 +105,13 @@ func TestLayout_Sweep(t *testing.T) {
 					q.Dtype = ""
 				}
 				summaries := one
-				if kind == Compare {
+				switch kind {
+				case Load:
+					summaries = stats.Summarize(underLoad(rows, 25, 100))
+				case Compare:
 					summaries = two
+				case Inputs:
+					summaries = stats.Summarize(onInputs(rows, "zeros", "sparse:50", "bits:4", "uniform"))
 				}
 				pictures, err := Pictures(summaries, q)
 				if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"matladder/internal/each"
 	"matladder/internal/known"
+	"matladder/internal/words"
 	"matladder/problem"
 )
 
@@ -25,6 +26,53 @@ func (r *Record) FamilyWord() string {
 		return ""
 	}
 	return r.Family
+}
+
+// inputsOrder are the distributions of inputs, those that change the fewest bits first.
+var inputsOrder = []string{"zeros", "ones", "sparse", "bits", "integers", "normal", plainInputs}
+
+const plainInputs = "uniform"
+
+// InputsWord is the distribution of the inputs, "" for the one that goes without saying.
+func (r *Record) InputsWord() string {
+	if r.Dist == plainInputs {
+		return ""
+	}
+	return r.Dist
+}
+
+// LoadWord is the row's rest and load, "" where there is neither.
+func (r *Record) LoadWord() (text string) {
+	if r.Duty > 0 {
+		text = fmt.Sprintf("%d %% duty for %g s", r.Duty, r.WindowSeconds)
+	}
+	if r.RestSeconds > 0 {
+		text = strings.TrimSpace(text + fmt.Sprintf(" after %g s of rest", r.RestSeconds))
+	}
+	return text
+}
+
+// Under are the inputs and the load in words, "" where both go without saying.
+func (r *Record) Under() string {
+	return words.Joined(", ", words.Between("", r.InputsWord(), " inputs"), r.LoadWord())
+}
+
+// Sustained reports whether a row is of the last third of its window, or of none.
+func (r *Record) Sustained() bool {
+	return r.Duty == 0 || r.OffsetSeconds.Value >= r.WindowSeconds*2/3
+}
+
+// CompareInputs orders distributions by how many bits change in them, about.
+func CompareInputs(a, b string) int {
+	rank := func(s string) []int {
+		word, text, _ := strings.Cut(s, ":")
+		n, _ := strconv.Atoi(text)
+		if word == "sparse" {
+			n = -n
+		}
+		return []int{slices.Index(inputsOrder, word), n}
+	}
+	return cmp.Or(slices.Compare(rank(a), rank(b)), strings.Compare(a, b))
 }
 
 // A named is a size with its name.

@@ -64,16 +64,21 @@ type Record struct {
 	Cache       string `csv:"cache"` // Cold, or "" where launches find what the last one left
 	Fault       string `csv:"fault"` // by which outputs were damaged on purpose
 
+	RestSeconds   float64 `csv:"rest_seconds"`   // that the machine was idle ahead of the point's turn
+	Duty          int     `csv:"duty"`           // percent of a window that the device was busy; 0 of no window
+	WindowSeconds float64 `csv:"window_seconds"` // how long it is
+
 	Layers string `csv:"layers"` // which parts of which layers the problem is, as FormatUses spells them
 
-	Round          int     `csv:"round,zero"` // from 0
-	Rep            int     `csv:"rep,zero"`   // from 0 within (point, round)
-	Beside         string  `csv:"beside"`     // the Product that took turns with this one in the same rounds
-	Launches       int     `csv:"launches,required"`
-	Seconds        float64 `csv:"seconds,required"` // elapsed, all launches together
-	SecondsLow     float64 `csv:"seconds_low"`      // of a prediction: the least and the most that
-	SecondsHigh    float64 `csv:"seconds_high"`     // it may be, as far as is known
-	CompileSeconds float64 `csv:"compile_seconds"`
+	Round          int               `csv:"round,zero"`     // from 0
+	Rep            int               `csv:"rep,zero"`       // from 0 within (point, round)
+	Beside         string            `csv:"beside"`         // the Product that took turns with this one in the same rounds
+	OffsetSeconds  Optional[float64] `csv:"offset_seconds"` // when the row began in its window
+	Launches       int               `csv:"launches,required"`
+	Seconds        float64           `csv:"seconds,required"` // elapsed, all launches together
+	SecondsLow     float64           `csv:"seconds_low"`      // of a prediction: the least and the most that
+	SecondsHigh    float64           `csv:"seconds_high"`     // it may be, as far as is known
+	CompileSeconds float64           `csv:"compile_seconds"`
 
 	Operands     string            `csv:"operands"` // where a launch finds its operands, e.g. hbm or vmem
 	ErrOverBound Optional[float64] `csv:"err_over_bound"`
@@ -122,8 +127,10 @@ type Conditions struct {
 	StealSeconds         Optional[float64] `csv:"steal_seconds"`     // of the round
 	ThrottledSeconds     Optional[float64] `csv:"throttled_seconds"` // of the round
 	ThermalThrottles     Optional[int64]   `csv:"thermal_throttles"` // of the round
-	Load                 Optional[float64] `csv:"load"`              // at its end
-	ClockHz              float64           `csv:"clock_hz"`          // at its end
+	Joules               Optional[float64] `csv:"joules"`            // of this row, and where they come from
+	EnergySource         string            `csv:"energy_source"`
+	Load                 Optional[float64] `csv:"load"`     // at its end
+	ClockHz              float64           `csv:"clock_hz"` // at its end
 
 	// The same of a device that tells: the next two of the round, the rest behind the launches.
 	DeviceThrottledSeconds Optional[float64] `csv:"device_throttled_seconds"` // slowed to cool
@@ -227,8 +234,7 @@ type PointKey struct {
 	BM, BK, BN                                      int
 	Params, ISA                                     string
 	Threads                                         int
-	Operands, Dist                                  string
-	Pin, Fault                                      string
+	Operands, Pin, Fault                            string
 }
 
 // A GroupKey identifies a group: every point, and the baseline, that answers
@@ -242,7 +248,9 @@ type GroupKey struct {
 	Family, Shape, Options             string
 	DtypeA, DtypeB, DtypeAcc, DtypeOut string
 	Precision, Quant, Activation       string
-	Cache                              string
+	Cache, Dist                        string
+	Duty                               int
+	Window, Rest                       float64
 }
 
 // Point returns the key of the row's point.
@@ -253,7 +261,7 @@ func (r *Record) Point() PointKey {
 		Plugin: r.Plugin, PluginVersion: r.PluginVersion,
 		Kernel: r.Kernel, Variant: r.Variant, Method: r.Method,
 		BM: r.BM, BK: r.BK, BN: r.BN, Params: r.Params, ISA: r.ISA,
-		Threads: r.Threads, Operands: r.Operands, Dist: r.Dist, Pin: r.Pin, Fault: r.Fault,
+		Threads: r.Threads, Operands: r.Operands, Pin: r.Pin, Fault: r.Fault,
 	}
 }
 
@@ -263,7 +271,8 @@ func (r *Record) Group() GroupKey {
 		Host: r.Host, Chip: r.Chip, Devices: r.Devices, Mesh: r.Mesh, Mode: r.Mode,
 		Family: r.FamilyName(), Shape: r.ShapeName(), Options: r.Options,
 		DtypeA: r.DtypeA, DtypeB: r.DtypeB, DtypeAcc: r.DtypeAcc, DtypeOut: r.DtypeOut,
-		Precision: r.Precision, Quant: r.Quant, Activation: r.Activation, Cache: r.Cache,
+		Precision: r.Precision, Quant: r.Quant, Activation: r.Activation, Cache: r.Cache, Dist: r.Dist,
+		Duty: r.Duty, Window: r.WindowSeconds, Rest: r.RestSeconds,
 	}
 }
 

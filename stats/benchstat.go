@@ -79,6 +79,7 @@ func benchmarkName(s *Summary) benchfmt.Name {
 		{"fault", s.Fault},
 		{"operands", s.Operands},
 		{"dist", s.Dist},
+		{"load", s.LoadWord()},
 		{"precision", s.Precision},
 		{"quant", s.Quant},
 		{"activation", s.Activation},

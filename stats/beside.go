@@ -76,6 +76,7 @@ func costSections(summaries []Summary) []Section {
 		section := Section{Title: title, Rows: make([][]string, len(points))}
 		product := ladderColumn{name: "product", cell: func(s *Summary) string { return s.Product() }}
 		section.add(points, kernelColumn, variantColumn, product, sizeColumn)
+		section.add(points, underColumns(points)...)
 		section.Header = append(section.Header, "beside", "median", "times as long", "interval")
 		for i, c := range costs {
 			section.Rows[i] = append(section.Rows[i], c.cells()...)

@@ -126,6 +126,8 @@ type timing struct {
 	rounds   []roundTime // in order, for pairing with other points of the group
 	runs     []runTimes  // samples by run, in the order in which they came
 	warnings []string
+	energy   energySums
+	windows  []rep // of a point under load: all rows that count
 
 	total         int            // rows that were timed
 	left          int            // of total: disturbed, and not in the figures
@@ -148,6 +150,11 @@ type rep struct {
 
 	shared *Symptoms // of the round
 	waited float64   // share of the processors' time
+	joules float64   // -1 if they are not known
+	watts  float64   // 0 if they are not known
+
+	offset    float64 // in a window
+	sustained bool    // behind the first two thirds of one
 }
 
 // symptoms are those of the row.
@@ -164,14 +171,52 @@ func (r rep) symptoms() Symptoms {
 //
 // Disturbed rows are left out; of a loop the whole round, which has one slope. A point is
 // of low confidence if fewer than enoughQuiet are left. If none is, all count.
-func timePoint(method results.Method, rows []rep, d *Disturbances) timing {
+//
+// Of a point under load each row is a sample, whatever the method, of those that are sustained.
+func timePoint(of *results.Record, rows []rep, d *Disturbances) timing {
+	method, steady := of.Method, func(rows []rep) []rep { return rows }
+	if of.Duty > 0 {
+		method, steady = results.Direct, func(rows []rep) []rep {
+			if some := each.That(rows, func(r rep) bool { return r.sustained }); len(some) > 0 {
+				return some
+			}
+			return rows // launches that last longer than windows
+		}
+	}
 	quiet, t := sift(method, rows, d)
-	t.fit(method, quiet)
+	t.fit(method, steady(quiet))
 	if t.left > 0 {
 		t.all = &timing{}
-		t.all.fit(method, rows)
+		t.all.fit(method, steady(rows))
+	}
+	if of.Duty > 0 {
+		t.windows = quiet
 	}
 	return t
+}
+
+// course estimates the time of a launch in a part of all windows.
+func (s *Summary) course(from, to float64) Estimate {
+	var times []float64
+	for _, r := range s.timing.windows {
+		if r.offset >= from && r.offset < to {
+			times = append(times, r.seconds/float64(r.launches))
+		}
+	}
+	return estimate(times)
+}
+
+// Course is the rate in each of n parts of a window, by the middle of the part in seconds.
+func (s *Summary) Course(n int) (seconds []float64, rates []Estimate) {
+	part := s.WindowSeconds / float64(n)
+	for i := range n {
+		if e := s.course(float64(i)*part, float64(i+1)*part); e.Known() {
+			e = e.under(s.Work())
+			e.LowConfidence = s.LowConfidence
+			seconds, rates = append(seconds, (float64(i)+0.5)*part), append(rates, e)
+		}
+	}
+	return seconds, rates
 }
 
 // whole is the timing of all rows, disturbed ones included.
@@ -192,6 +237,9 @@ func (t *timing) quiet() *timing {
 
 // fit computes what rows say.
 func (t *timing) fit(method results.Method, rows []rep) {
+	for _, r := range rows {
+		t.energy.add(r)
+	}
 	flat, rounds := 0, 0 // flat: rounds of a loop with a single launch count
 	for id, reps := range grouped(rows, func(r rep) roundID { return r.round }) {
 		rounds++
@@ -247,6 +295,13 @@ func pairedRatio(this, other []roundTime) Estimate {
 		}
 	}
 	return estimate(ratios)
+}
+
+// Against is the speed of s over that of other, paired by the rounds in which both took turns.
+func (s *Summary) Against(other *Summary) Estimate {
+	e := pairedRatio(s.timing.rounds, other.timing.rounds)
+	e.LowConfidence = s.LowConfidence || other.LowConfidence
+	return e
 }
 
 // enoughQuiet is how many quiet samples a figure needs: as many as an interval of 95 %.

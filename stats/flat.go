@@ -25,7 +25,7 @@ type flatColumn struct {
 // then the figures made from them.
 var flatColumns = func() []flatColumn {
 	var list []flatColumn
-	perRow := []string{"schema", "reason", "status", "round", "rep", "launches", "seconds", "compile_seconds"}
+	perRow := []string{"schema", "reason", "status", "round", "rep", "offset_seconds", "launches", "seconds", "compile_seconds"}
 	for _, name := range results.Columns {
 		switch {
 		case name == "family":
@@ -69,6 +69,17 @@ var flatColumns = func() []flatColumn {
 	list = append(list, threeColumns("bytes_per_second", func(s *Summary) Estimate { return s.rateIf(s.RateOf() == results.Bytes) })...)
 	list = append(list, threeColumns("percent_of_peak", func(s *Summary) Estimate { return s.PercentOfPeak })...)
 	list = append(list, threeColumns("percent_of_baseline", func(s *Summary) Estimate { return s.PercentOfBaseline })...)
+	positive := func(name string, of func(s *Summary) float64) {
+		list = append(list, flatColumn{name, func(s *Summary) any {
+			if v := of(s); v > 0 {
+				return v
+			}
+			return nil
+		}})
+	}
+	positive("joules_per_launch", func(s *Summary) float64 { return s.Energy.Joules })
+	positive("watts", func(s *Summary) float64 { return s.Energy.Watts })
+	positive("work_per_joule", (*Summary).WorkPerJoule)
 	list = append(list, flatColumn{"below", func(s *Summary) any { return orNil(s.Below) }})
 	list = append(list, threeColumns("over_below", func(s *Summary) Estimate { return s.OverBelow })...)
 	return append(list, flatColumn{"warnings", func(s *Summary) any { return orNil(strings.Join(s.Warnings, "; ")) }})

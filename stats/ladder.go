@@ -40,7 +40,7 @@ func NewLadder(summaries []Summary, more ...string) Ladder {
 	if text := disturbance(summaries); text != "" {
 		l.Notes = append(l.Notes, text)
 	}
-	for _, text := range []string{fewSamples(summaries), wideIntervals(summaries), unfinished(summaries)} {
+	for _, text := range []string{fewSamples(summaries), wideIntervals(summaries), unfinished(summaries), energyRemark(summaries, more)} {
 		if text != "" {
 			l.Notes = append(l.Notes, text)
 		}
@@ -103,6 +103,8 @@ func ladderOrder(a, b *Summary) int {
 		kernels,
 		cmp.Compare(a.PluginVersion, b.PluginVersion),
 		cmp.Compare(a.Variant, b.Variant),
+		results.CompareInputs(a.Dist, b.Dist),
+		cmp.Compare(a.Duty, b.Duty),
 	)
 }
 
@@ -122,6 +124,16 @@ var (
 	sizeColumn    = ladderColumn{name: "size", cell: func(s *Summary) string { return s.Size() }}
 )
 
+// underColumns are columns where the inputs of points differ, and the load.
+func underColumns(list []Summary) (columns []ladderColumn) {
+	for _, c := range conditions[len(conditions)-2:] {
+		if slices.ContainsFunc(list, func(s Summary) bool { return c.cell(&s) != c.cell(&list[0]) }) {
+			columns = append(columns, c)
+		}
+	}
+	return columns
+}
+
 // conditions are what a point ran with. They make a column only where the
 // kernels differ; the baseline and peers, which have their own, do not count.
 var conditions = []ladderColumn{
@@ -131,7 +143,8 @@ var conditions = []ladderColumn{
 	{name: "pin", cell: func(s *Summary) string { return words.Between("pinned to ", s.Pin, "") }},
 	{name: "fault", cell: func(s *Summary) string { return words.Between("fault ", s.Fault, "") }},
 	{name: "operands", cell: func(s *Summary) string { return s.Operands }},
-	{name: "dist", cell: func(s *Summary) string { return s.Dist }, unit: " inputs"},
+	{name: "inputs", cell: func(s *Summary) string { return s.Dist }, unit: " inputs"},
+	{name: "load", cell: func(s *Summary) string { return s.LoadWord() }},
 }
 
 func newSection(title string, list []Summary, more []string) Section {
@@ -204,6 +217,13 @@ func figures(unit string, divisor float64, roof string) []ladderColumn {
 		}},
 		{name: "±", cell: (*Summary).SpreadCell},
 		{name: unit, cell: func(s *Summary) string { return figure(s.Rate, 1/divisor, "") }},
+		{name: "burst", cell: func(s *Summary) string { return figure(s.Burst, 1/divisor, "") }},
+		{name: "% of burst", cell: func(s *Summary) string {
+			if !s.Burst.Known() {
+				return ""
+			}
+			return figure(s.Rate, 100/s.Burst.Median, "")
+		}},
 		{name: "% of " + roof, cell: func(s *Summary) string { return figure(s.PercentOfPeak, 1, "") }},
 		{name: "% of " + results.Baseline, cell: func(s *Summary) string { return figure(s.PercentOfBaseline, 1, "") }},
 		{name: "over", cell: func(s *Summary) string {
@@ -260,7 +280,7 @@ func notes(summaries []Summary) []string {
 			if points[w] == nil {
 				order = append(order, w)
 			}
-			name := strings.TrimSpace(s.Kernel+" "+s.Variant) + " " + s.Dtypes() + " " + s.Size()
+			name := strings.TrimSpace(s.Kernel+" "+s.Variant) + " " + s.Dtypes() + " " + s.Size() + words.Between(" ", s.Under(), "")
 			if s.Mode == results.Predicted { // often for several chips
 				name += words.Between(" on ", cmp.Or(s.Chip, s.Device), "")
 			}

@@ -6,12 +6,14 @@ import (
 	"slices"
 	"text/tabwriter"
 
+	"matladder/internal/words"
 	"matladder/results"
 )
 
 // A LayerTime is where the time of a layer goes on a device.
 type LayerTime struct {
 	Name, Backend, Device string
+	Under                 string // their inputs and load, "" where both go without saying
 	Mode                  results.Mode
 	Parts                 []PartTime // those that have rows, in the layer's order
 	Missing               int        // parts without a time
@@ -68,11 +70,11 @@ func LayersOf(summaries []Summary) []LayerTime {
 		uses, _ := s.Uses() // a row that is read has been checked
 		for _, u := range uses {
 			at := slices.IndexFunc(list, func(l LayerTime) bool {
-				return l.Name == u.Layer && l.Backend == s.Backend && l.Device == s.Device && l.Mode == s.Mode
+				return l.Name == u.Layer && l.Backend == s.Backend && l.Device == s.Device && l.Mode == s.Mode && l.Under == s.Under()
 			})
 			if at < 0 {
 				at = len(list)
-				list = append(list, LayerTime{Name: u.Layer, Backend: s.Backend, Device: s.Device, Mode: s.Mode, Missing: u.Parts})
+				list = append(list, LayerTime{Name: u.Layer, Backend: s.Backend, Device: s.Device, Mode: s.Mode, Under: s.Under(), Missing: u.Parts})
 			}
 			list[at].add(u, s)
 			list[at].last = i
@@ -129,7 +131,7 @@ func (l LayerTime) write(w io.Writer) error {
 	if l.Seconds == 0 {
 		return nil
 	}
-	fmt.Fprintf(w, "%s · %s · %s\n", l.Name, l.Device, l.Mode)
+	fmt.Fprintln(w, words.Joined(" · ", l.Name, l.Device, string(l.Mode), l.Under))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "  part\tkernel\ttimes\ttime\tof the layer\tof its roof\tbound by\t")
 	for _, p := range l.Parts {

@@ -45,7 +45,7 @@ func byIdentity(summaries []Summary, m match) identities {
 			continue
 		}
 		id := identity{s.Group(), s.Backend, s.Kernel, s.Variant, s.BM, s.BK, s.BN, s.Params}
-		id.Host, id.Chip, id.Devices, id.Mesh = "", "", 0, ""
+		id.Host, id.Chip, id.Devices, id.Mesh, id.Dist = "", "", 0, "", ""
 		if m.anyBlocks {
 			id.bm, id.bk, id.bn = 0, 0, 0
 		}
@@ -282,7 +282,6 @@ func likeness(s, o *Summary) int {
 	rank := 0
 	for _, same := range [...]bool{
 		o.Backend == s.Backend,
-		o.Dist == s.Dist,
 		o.Operands == s.Operands,
 		o.Threads == s.Threads,
 		o.ISA == s.ISA,

@@ -60,7 +60,7 @@ func newContest(points []*Summary) Contest {
 func WriteContests(w io.Writer, format string, summaries []Summary) error {
 	var l Ladder
 	for title, list := range grouped(Contests(summaries), func(c Contest) string {
-		return words.Joined(" · ", sectionTitle(c.Points[0]), words.Counted(c.Points[0].Threads, "thread", 1))
+		return words.Joined(" · ", sectionTitle(c.Points[0]), c.Points[0].Under(), words.Counted(c.Points[0].Threads, "thread", 1))
 	}) {
 		l.Sections = append(l.Sections, contestSection(title, list))
 		if note := overall(list); note != "" {

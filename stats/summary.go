@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -20,6 +21,7 @@ type Summary struct {
 	Time     Estimate // seconds a launch on the device
 	Dispatch Estimate // seconds a call beside its launches; loop only
 	Rate     Estimate // Work / Time: FLOP/s, OP/s for integers, bytes/s where that is the figure
+	Burst    Estimate // of a point under load: the same of the first tenth of its windows, after a rest; Time is of the last third
 
 	PercentOfPeak     Estimate // of Roof: the dtype's peak on this device, or its bandwidth
 	PercentOfBaseline Estimate // speed against Baseline in the same group, paired by round
@@ -31,6 +33,7 @@ type Summary struct {
 	Partial       bool // the file says that its sweep has not ended
 
 	Events Events // of a launch, where they were counted
+	Energy Energy
 
 	Warnings []string // for the reader of the figures, one line each
 
@@ -142,7 +145,8 @@ func (t *tally) add(r *results.Record, shared *Symptoms) {
 	t.events.add(r)
 	t.ok.worstErrors(r)
 	t.ok.raiseFigures(r)
-	t.reps = append(t.reps, rep{roundID{r.RunID, r.Round}, r.Launches, r.Seconds, shared, SymptomsOf(r).waited})
+	t.ok.EnergySource = cmp.Or(t.ok.EnergySource, r.EnergySource)
+	t.reps = append(t.reps, rep{roundID{r.RunID, r.Round}, r.Launches, r.Seconds, shared, SymptomsOf(r).waited, joulesOf(r), r.DeviceWatts, r.OffsetSeconds.Value, r.Sustained()})
 }
 
 // Summaries returns the summaries of the rows so far, as Summarize does.
@@ -170,8 +174,8 @@ func (t *tally) summary(id pointID, d *Disturbances) Summary {
 	}
 	s := *t.ok
 	s.Rows, s.Latest, s.id, s.machine = t.okRows, t.latest, id, d
-	s.timing = timePoint(s.Method, t.reps, d)
-	s.Events = t.events.events()
+	s.timing = timePoint(&s.Record, t.reps, d)
+	s.Events, s.Energy = t.events.events(), s.timing.energy.energy(s.EnergySource)
 	s.Warnings = append(s.Warnings, s.timing.warnings...)
 	if t.last != nil {
 		s.warn("ends in %s at round %d: %s", t.last.Status, t.last.Round, firstLine(t.last.Reason))
@@ -204,6 +208,10 @@ func (t *tally) summary(id pointID, d *Disturbances) Summary {
 		return s
 	}
 	s.Rate = s.Time.under(work)
+	if burst := s.course(0, s.WindowSeconds/10); s.RestSeconds > 0 && burst.Known() {
+		s.Burst = burst.under(work)
+		s.Burst.LowConfidence = s.LowConfidence
+	}
 	if s.Time.Lo <= 0 {
 		s.warn("the interval of the time reaches 0: the rate has no upper bound")
 	}

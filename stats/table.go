@@ -130,7 +130,7 @@ func (s Section) markdown(w *bytes.Buffer) {
 // leftAligned reports whether a column holds words and not figures.
 func leftAligned(name string) bool {
 	switch name {
-	case "kernel", "variant", "verdict", "backend", "isa", "operands", "dist", "blocks", "params", "status", "with the run of", "build", "reason", "best peer", "interval", "product":
+	case "kernel", "variant", "verdict", "backend", "isa", "operands", "inputs", "load", "blocks", "params", "status", "with the run of", "build", "reason", "best peer", "interval", "product":
 		return true
 	}
 	return false
@@ -187,7 +187,7 @@ func FormatMemory(bytes int64) string {
 }
 
 // TableColumns are the names of the columns that a table for people has on request.
-var TableColumns = []string{"min", "p20", "p80", "n", "disturbed", "cycles", "ipc", "l2_misses", "l3_misses", "dtlb_misses"}
+var TableColumns = []string{"min", "p20", "p80", "n", "disturbed", "cycles", "ipc", "l2_misses", "l3_misses", "dtlb_misses", "joules", "watts", "per_joule"}
 
 // extraColumns are those columns.
 var extraColumns = map[string]ladderColumn{
@@ -202,6 +202,10 @@ var extraColumns = map[string]ladderColumn{
 	"l2_misses":   eventColumn("l2_misses"),
 	"l3_misses":   eventColumn("l3_misses"),
 	"dtlb_misses": eventColumn("dtlb_misses"),
+
+	"joules":    energyColumn("joules"),
+	"watts":     energyColumn("watts"),
+	"per_joule": energyColumn("per_joule"),
 }
 
 // ParseTableColumns reads names of TableColumns, joined by commas.

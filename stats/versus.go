@@ -41,6 +41,7 @@ func Versus(list []Comparison) Ladder {
 		rows := each.Of(group, func(c Comparison) Summary { return *c.New })
 		section := Section{Title: title, Rows: make([][]string, len(rows))}
 		section.add(rows, kernelColumn, variantColumn, blocksColumn, paramsColumn, sizeColumn)
+		section.add(rows, underColumns(rows)...)
 		for i := range group {
 			section.Rows[i] = append(section.Rows[i], group[i].cells()...)
 		}
@@ -241,7 +242,7 @@ func (c *Comparison) leftOut() int {
 
 func writeComparisonCSV(w io.Writer, list []Comparison) error {
 	out := csv.NewWriter(w)
-	header := []string{"verdict", "kernel", "variant", "mode", "family", "dtypes", "shape", "batch", "m", "k", "n", "bm", "bk", "bn", "params",
+	header := []string{"verdict", "kernel", "variant", "mode", "family", "dtypes", "shape", "batch", "m", "k", "n", "bm", "bk", "bn", "params", "inputs",
 		"old_status", "new_status", "old_seconds", "new_seconds", "quantile", "ratio", "ratio_lo", "ratio_hi", "confidence", "false_rate",
 		"old_runs", "new_runs", "old_samples", "new_samples", "old_disturbed", "new_disturbed", "differences", "remarks"}
 	history := len(list) > 0 && list[0].Change != nil
@@ -258,7 +259,7 @@ func writeComparisonCSV(w io.Writer, list []Comparison) error {
 	for _, c := range list {
 		s := c.New
 		row := []string{string(c.Verdict), spreadsheetSafe(s.Kernel), spreadsheetSafe(s.Variant), string(s.Mode), spreadsheetSafe(s.FamilyName()), spreadsheetSafe(s.Dtypes()),
-			spreadsheetSafe(s.ShapeName()), positive(s.Batch), positive(s.M), positive(s.K), positive(s.N), positive(s.BM), positive(s.BK), positive(s.BN), spreadsheetSafe(s.Params),
+			spreadsheetSafe(s.ShapeName()), positive(s.Batch), positive(s.M), positive(s.K), positive(s.N), positive(s.BM), positive(s.BK), positive(s.BN), spreadsheetSafe(s.Params), spreadsheetSafe(s.Dist),
 			string(c.Old.Status), string(s.Status), number(c.OldSeconds), number(c.NewSeconds), number(c.Quantile),
 			number(c.Ratio.Median), number(c.Ratio.Lo), number(c.Ratio.Hi), number(c.Ratio.Confidence), number(c.FalseRate),
 			positive(c.Runs[0]), positive(c.Runs[1]), positive(c.Samples[0]), positive(c.Samples[1]), positive(c.Disturbed[0]), positive(c.Disturbed[1]),

@@ -37,6 +37,10 @@ var ownFunctions = reflect.TypeFor[Pos]().PkgPath() + "."
 // of what a builder would do.
 const few = 4
 
+// Interpreted, where a program that interprets Go sets it at its start, is where in the
+// interpreted source a kernel is that is called from no line of Go, but by reflection.
+var Interpreted func() Pos
+
 // callerPos returns the first frame outside this package.
 func callerPos() Pos {
 	for skip := 2; ; skip += few {
@@ -49,7 +53,9 @@ func callerPos() Pos {
 		if !ok {
 			pos, _ = positions.LoadOrStore(pcs, outside(pcs[:n]))
 		}
-		if pos := pos.(Pos); pos != (Pos{}) {
+		if pos := pos.(Pos); Interpreted != nil && pos.File == "reflect/value.go" {
+			return Interpreted()
+		} else if pos != (Pos{}) {
 			return pos
 		}
 	}

@@ -5,12 +5,17 @@ import (
 	"embed"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+
+	"matladder/problem"
+	"matladder/tile"
 )
 
 // Exercise is one blank to fill in.
@@ -21,8 +26,17 @@ type Exercise struct {
 	Hints  []string
 	Moral  string // what the learner may conclude, once it is right
 
-	yours, blank, solution checker
+	yours, blank, solution parts
+	with                   func(parts) checker
 }
+
+// parts are what the file of an exercise declares: functions and constants, by name.
+type parts map[string]any
+
+func (p parts) find(name string) any { return p[name] }
+
+// builder writes a kernel for a matrix product.
+type builder = func(problem.Matmul, tile.Blocks) ([]*tile.Program, error)
 
 // All is every exercise, by number.
 var All = []Exercise{alikeAt512, fuseActivation, orderLoops, zeroAccumulator, countBytes, roundOnce, scaleChannels, largestBlocks, shrinkSums, shareKeys, sharePod, scaleGroups}
@@ -61,23 +75,48 @@ func (e Exercise) Page() (string, error) {
 }
 
 // Check looks at what the learner wrote. The error is ctx's.
-func (e Exercise) Check(ctx context.Context) (*Report, error) { return look(ctx, e.yours) }
+func (e Exercise) Check(ctx context.Context) (*Report, error) {
+	return e.CheckWith(ctx, e.yours.find, nil)
+}
 
 // CheckBlank looks at the exercise as it comes, in the same way.
-func (e Exercise) CheckBlank(ctx context.Context) (*Report, error) { return look(ctx, e.blank) }
+func (e Exercise) CheckBlank(ctx context.Context) (*Report, error) {
+	return e.CheckWith(ctx, e.blank.find, nil)
+}
 
 // CheckSolution looks at the solution in the same way.
-func (e Exercise) CheckSolution(ctx context.Context) (*Report, error) { return look(ctx, e.solution) }
+func (e Exercise) CheckSolution(ctx context.Context) (*Report, error) {
+	return e.CheckWith(ctx, e.solution.find, nil)
+}
+
+// CheckWith looks in the same way at any file: declared returns what it declares under a name, or
+// nil. line is nil, or for a file that is interpreted says where a panic is, as in " at FILE:LINE".
+func (e Exercise) CheckWith(ctx context.Context, declared func(name string) any, line func() string) (*Report, error) {
+	r, theirs := &Report{}, parts{}
+	for _, name := range slices.Sorted(maps.Keys(e.solution)) {
+		got, want := declared(name), e.solution[name]
+		if theirs[name] = got; reflect.TypeOf(got) != reflect.TypeOf(want) {
+			r.wrong("%s should be a %T", name, want)
+		}
+	}
+	if len(r.Lines) > 0 {
+		return r, nil
+	}
+	if line == nil {
+		line = learnersLine
+	}
+	return look(ctx, e.with(theirs), line)
+}
 
 // A checker adds to a report what it sees. An error of it is one more line.
 type checker func(context.Context, *Report) error
 
-// look runs a check; a panic in what it looks at is a line of the report.
-func look(ctx context.Context, check checker) (r *Report, err error) {
+// look runs a check; a panic in what it looks at is a line of the report, which line says.
+func look(ctx context.Context, check checker, line func() string) (r *Report, err error) {
 	r = &Report{}
 	defer func() {
 		if p := recover(); p != nil {
-			r.wrong("your code panics%s: %v", learnersLine(), p)
+			r.wrong("your code panics%s: %v", line(), p)
 		}
 	}()
 	if err := check(ctx, r); err != nil {
@@ -105,13 +144,15 @@ func learnersLine() string {
 
 // Report is the verdict on one exercise.
 type Report struct {
-	Lines []Line
+	Lines    []Line
+	Programs []*tile.Program // the first that were looked at, if any
 }
 
 // Line is one thing that was looked at.
 type Line struct {
-	OK   bool
-	Text string
+	OK          bool
+	Text        string
+	Got, Target int64 // of a counter
 }
 
 // OK reports whether something was looked at and all of it was right.
@@ -139,7 +180,7 @@ func (r *Report) expect(ok bool, yes, no string) bool {
 	if !ok {
 		text = no
 	}
-	r.Lines = append(r.Lines, Line{ok, text})
+	r.Lines = append(r.Lines, Line{OK: ok, Text: text})
 	return ok
 }
 
@@ -151,6 +192,8 @@ func (r *Report) wrong(format string, args ...any) { r.expect(false, "", fmt.Spr
 func (r *Report) atMost(what string, got, target int64, print func(int64) string, more string) {
 	text := fmt.Sprintf("%s: %s, target at most %s", what, print(got), print(target))
 	r.expect(got <= target, text, text+". "+more)
+	last := &r.Lines[len(r.Lines)-1]
+	last.Got, last.Target = got, target
 }
 
 // whole prints a count.

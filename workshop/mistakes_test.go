@@ -89,7 +89,7 @@ func TestMistakes(t *testing.T) {
 			[]string{"Other blocks that there is room for move less", "There is room for a deeper bk"},
 		},
 	} {
-		r, err := look(ctx, c.check)
+		r, err := look(ctx, c.check, learnersLine)
 		said := text(t, r, err)
 		if r.OK() {
 			t.Errorf("%s passes:\n%s", name, said)

@@ -20,12 +20,13 @@ var orderLoops = Exercise{
 		"b should be the one that stays: j outside, i inside. The order of the axes is the order in which they are declared.",
 	},
 	Moral:    "The order of the loops decides which operand is read again and again. Let it be the small one.",
-	yours:    order(yours.Build).check,
-	blank:    order(blank.Build).check,
-	solution: order(solved.Build).check,
+	yours:    parts{"Build": yours.Build},
+	blank:    parts{"Build": blank.Build},
+	solution: parts{"Build": solved.Build},
+	with:     func(p parts) checker { return order(p["Build"].(builder)).check },
 }
 
-type order func(problem.Matmul, tile.Blocks) ([]*tile.Program, error)
+type order builder
 
 func (build order) check(ctx context.Context, r *Report) error {
 	for _, c := range []struct {

@@ -29,6 +29,9 @@ func (r *Report) built(programs []*tile.Program, err error) bool {
 		r.wrong("there is no program yet: Build returns none")
 		return false
 	}
+	if r.Programs == nil {
+		r.Programs = programs
+	}
 	return true
 }
 

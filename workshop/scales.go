@@ -20,12 +20,13 @@ var scaleChannels = Exercise{
 		"Which columns are they? Those of the block (i, j) of o: j says which. The index map has an entry for each dimension of the array: At(zero, j).",
 	},
 	Moral:    "Scales ride along as one more block, are brought in when j changes, and are used once in k/bk steps.",
-	yours:    scaling(yours.Build).check,
-	blank:    scaling(blank.Build).check,
-	solution: scaling(solved.Build).check,
+	yours:    parts{"Build": yours.Build},
+	blank:    parts{"Build": blank.Build},
+	solution: parts{"Build": solved.Build},
+	with:     func(p parts) checker { return scaling(p["Build"].(builder)).check },
 }
 
-type scaling func(problem.Matmul, tile.Blocks) ([]*tile.Program, error)
+type scaling builder
 
 func (build scaling) check(ctx context.Context, r *Report) error {
 	for _, c := range []struct {

@@ -34,8 +34,9 @@ type referenceKey struct {
 	roundoff float64 // of the device's products
 }
 
-// Most is enough for the dtypes of one size, each with random inputs and an exact probe.
-const Most = 8
+// Most is enough for the dtypes of one size, each with random inputs and an exact probe, or for
+// many kinds of inputs of one.
+const Most = 16
 
 // Keep returns References that keep so many at most. inputs has them keep the last inputs too
 // that were made for an executable whose arrays this process does not have: several

@@ -27,10 +27,10 @@
 // # What to measure
 //
 //	--config SWEEP           SWEEP: the path of a .yaml file, or one that comes with bench
-//	                         (anatomy, attention, attention_peers, dynamic, formats, full,
-//	                         grouped, heldout, ladder, llm, mlp, norm, norm_peers, peers, quick,
-//	                         rope, rope_fused, scaled, sharded, softmax, subchannel, thin,
-//	                         transformer) (default "quick")
+//	                         (anatomy, attention, attention_peers, drawn, dynamic, formats,
+//	                         full, grouped, heldout, inputs, ladder, llm, mlp, norm, norm_peers,
+//	                         peers, quick, rope, rope_fused, scaled, sharded, softmax,
+//	                         subchannel, thin, transformer) (default "quick")
 //	--family FAMILY          problem FAMILY in place of the sweep's, with --sizes (matmul,
 //	                         softmax, attention, norm, rope, grouped, mlp)
 //	--kernel KERNELS         KERNELS by number or name, joined by commas; 0 is the baseline
@@ -40,6 +40,9 @@
 //	                         by name (m=512:k=1024:n=2048)
 //	--blocks BLOCKS          BLOCKS of v4 and v5 joined by commas: bm×bk×bn (512x1024x1024), or all
 //	--precision PRECISIONS   PRECISIONS of float32 products, joined by commas (default, highest)
+//	--inputs INPUTS          INPUTS, distributions joined by commas, such as
+//	                         uniform,zeros,bits:4,sparse:50: each point once with each (uniform,
+//	                         normal, integers, zeros, ones, bits:4, sparse:50)
 //	--tuned FILE             table of tuned blocks FILE, or none; this machine's own if not given
 //	--mesh MESH              spread products over the devices of a MESH, such as
 //	                         data=16,model=16: kernel 0 alone, in the ways of the sweep
@@ -71,6 +74,11 @@
 //	--seed SEED          SEED of inputs and orders
 //	--cache CACHE        CACHE that a launch finds: warm, or cold with none of its operands
 //	                     (backend cpu)
+//	--duty DUTIES        percentages of a window for which the device is busy, DUTIES joined by
+//	                     commas, such as 25,50,100: how a rate holds under load
+//	--window TIME        TIME that a window of --duty lasts; 10s if not given
+//	--cool TIME          TIME that the machine rests before each point; half of a window before
+//	                     one if not given
 //	--counters           count cycles, instructions, cache and TLB misses of each repetition,
 //	                     where the machine allows it (Linux)
 //	--fault FAULT        damage each output on purpose, to see FAULT reported (zeros, sign,
@@ -82,7 +90,8 @@
 //	--out FILE                results FILE; out/<run>.csv if not given
 //	--resume                  resume the sweep of the results file --out; no other flags are needed
 //	--table-columns COLUMNS   more COLUMNS of the table at the end (min, p20, p80, n, disturbed,
-//	                          cycles, ipc, l2_misses, l3_misses, dtlb_misses)
+//	                          cycles, ipc, l2_misses, l3_misses, dtlb_misses, joules, watts,
+//	                          per_joule)
 //	--export FILE             write the table, which plot makes of the results too, to
 //	                          FILE.json, .md or .csv; may be repeated
 //	--trace FILE              write what each thread does in one launch of each kernel to FILE,

@@ -118,7 +118,7 @@ func TestCompletion(t *testing.T) {
 		"matladder bench --dtype=b":              "--dtype=bfloat16", // zsh
 		"matladder bench --dtype int8,f":         "int8,float32 int8,float16 int8,float8_e4m3fn int8,float8_e5m2 int8,float8_e8m0fnu int8,float4_e2m1fn",
 		"matladder inspect v5 --as = ti":         "tile timeline",
-		"matladder plot --as kernels,l":          "kernels,ladder kernels,layers",
+		"matladder plot --as kernels,l":          "kernels,ladder kernels,load kernels,layers",
 		"matladder bench --out f":                "",
 		"matladder mesh --topology v5e --layer ": "llama3-8b llama3-70b llama3-405b mixtral-8x7b mixtral-8x22b",
 	} {

@@ -30,13 +30,15 @@
 //
 //	--as VIEW                 VIEW: kinds of picture joined by commas (size, kernels, ladder,
 //	                          roofline, blocks, waterfall, dispatch, compare, error, peers,
-//	                          accuracy, scaling, work, anatomy, layers), or a table on standard
-//	                          output (text, md, csv, json, benchstat) (default [size])
+//	                          accuracy, scaling, work, anatomy, inputs, load, layers), or a
+//	                          table on standard output (text, md, csv, json, benchstat) (default
+//	                          [size])
 //	--format FORMAT           FORMAT of pictures (png, svg) (default "png")
 //	--out FOLDER              FOLDER for pictures; that of the newest file if not given
 //	--blocks all              all names every block shape in size pictures, with a line for each
 //	--table-columns COLUMNS   more COLUMNS of text and md tables (min, p20, p80, n, disturbed,
-//	                          cycles, ipc, l2_misses, l3_misses, dtlb_misses)
+//	                          cycles, ipc, l2_misses, l3_misses, dtlb_misses, joules, watts,
+//	                          per_joule)
 //	--readme FILE             write the ladder's table into FILE between its marks
 //	--html FILE               write a page to explore, which needs no network, to FILE
 //

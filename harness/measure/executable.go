@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	"matladder/backend"
 	"matladder/backend/seeded"
+	"matladder/internal/counters"
 	"matladder/results"
+	"matladder/stats"
 	"matladder/tile"
 )
 
@@ -89,11 +92,15 @@ type Measurement struct {
 }
 
 // Measure times a repetition. If cool is not nil, it is called ahead of each launch, which is
-// timed alone.
-func (e *Executable) Measure(ctx context.Context, w *Watch, launches int, cool func(context.Context, backend.Executable) error) (Measurement, error) {
+// timed alone. each is about what a launch takes: a GPU tells its energy of long repetitions alone.
+func (e *Executable) Measure(ctx context.Context, w *Watch, launches int, each time.Duration, cool func(context.Context, backend.Executable) error) (Measurement, error) {
 	m, parts := Measurement{Launches: launches}, 1
 	if cool != nil {
 		parts = launches
+	}
+	var ahead backend.Gauge
+	if time.Duration(launches)*each >= stats.EnergyStep("nvml") {
+		ahead, _ = w.gauge(ctx)
 	}
 	for range parts {
 		if cool != nil {
@@ -106,11 +113,15 @@ func (e *Executable) Measure(ctx context.Context, w *Watch, launches int, cool f
 		if err != nil {
 			return m, err
 		}
-		add(&m.Conditions, since(from, w.glance()))
+		to := w.glance()
+		add(&m.Conditions, since(from, to))
+		if joules, known := counters.JoulesBetween(from, to); known && parts == 1 {
+			took(&m.Conditions, joules, s.Elapsed, w.energy)
+		}
 		s.Elapsed += m.Elapsed
 		m.Sample = s
 	}
-	w.look(ctx, &m.Conditions)
+	w.look(ctx, &m.Conditions, ahead, m.Elapsed)
 	return m, nil
 }
 
@@ -133,5 +144,6 @@ func During(round, own results.Conditions) results.Conditions {
 	round.ClockHz = cmp.Or(round.ClockHz, own.ClockHz)
 	round.Throttles, round.MemoryClockHz, round.DeviceCelsius = own.Throttles, own.MemoryClockHz, own.DeviceCelsius
 	round.DeviceWatts, round.DeviceOthersBytes = own.DeviceWatts, own.DeviceOthersBytes
+	round.Joules, round.EnergySource = own.Joules, own.EnergySource
 	return round
 }

@@ -39,7 +39,7 @@ func TestGauge(t *testing.T) {
 		defer w.Close()
 		r := results.Record{Launches: 1, Seconds: 1}
 		round, err := Round(t.Context(), w, rand.New(rand.NewPCG(1, 2)), []int{1}, func(int, int) error {
-			w.look(t.Context(), &r.Conditions)
+			w.look(t.Context(), &r.Conditions, backend.Gauge{}, 0)
 			return nil
 		})
 		if err != nil {
@@ -73,6 +73,13 @@ func TestGauge(t *testing.T) {
 		if r := round(&gauged{reading: full, left: 99}); of(r) != stats.Hot {
 			t.Errorf("%s: %v", full.Throttles, of(r))
 		}
+	}
+	var c results.Conditions // of a repetition between two readings
+	w := NewWatch(&gauged{reading: backend.Gauge{Joules: 1500, JoulesKnown: true}, left: 9}, nil, nil, now)
+	w.look(t.Context(), &c, backend.Gauge{Joules: 1000, JoulesKnown: true}, time.Second)
+	w.look(t.Context(), new(results.Conditions), backend.Gauge{}, time.Second)
+	if c.Joules != results.Some(500.0) || During(results.Conditions{Joules: results.Some(7.0)}, c).EnergySource != "nvml" {
+		t.Errorf("energy: %+v", c)
 	}
 	if r := round(&gauged{reading: full, left: 2}); r.Throttles == "" || r.DeviceThrottledSeconds.Known {
 		t.Errorf("it told no more behind the round: %+v", r)

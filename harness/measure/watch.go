@@ -2,6 +2,7 @@ package measure
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -23,6 +24,7 @@ const controlShare = 100
 type Watch struct {
 	controller backend.Controller // nil where there is none
 	counters   Counters           // nil where what is measured is not this machine
+	energy     string             // what counts energy, "" if nothing does
 	gauged     backend.Gauged     // nil where what is measured does not tell how it fares
 	now        func() time.Time
 
@@ -47,6 +49,7 @@ type Counters interface {
 	Glance() counters.Reading
 	Read() counters.Reading
 	CountEvents() error
+	Energy() (source string, err error)
 	Close()
 }
 
@@ -66,20 +69,50 @@ type Control struct{ Compute, Memory time.Duration }
 func NewWatch(b backend.Backend, c backend.Controller, counters Counters, now func() time.Time) *Watch {
 	w := &Watch{controller: c, counters: counters, now: now}
 	w.gauged, _ = b.(backend.Gauged)
+	if counters != nil {
+		w.energy, _ = counters.Energy()
+	}
 	return w
 }
 
 // look writes how the device fares that is measured: at once behind the launches, as clocks
-// rise when a device has nothing to do.
-func (w *Watch) look(ctx context.Context, c *results.Conditions) {
+// rise when a device has nothing to do. ahead is how it fared before them, if that was asked.
+func (w *Watch) look(ctx context.Context, c *results.Conditions, ahead backend.Gauge, elapsed time.Duration) {
 	g, ok := w.gauge(ctx)
 	if !ok {
 		return
+	}
+	if ahead.JoulesKnown && g.JoulesKnown {
+		took(c, g.Joules-ahead.Joules, elapsed, "nvml")
 	}
 	c.ClockHz, c.MemoryClockHz, c.DeviceCelsius, c.DeviceWatts, c.Throttles = g.ClockHertz, g.MemoryClockHertz, g.Celsius, g.Watts, g.Throttles
 	if g.OthersKnown {
 		c.DeviceOthersBytes = results.Some(g.OthersBytes)
 	}
+}
+
+// took writes the energy of a repetition, unless its counter cannot be right.
+func took(c *results.Conditions, joules float64, elapsed time.Duration, source string) {
+	const mostWatts = 10_000
+	step := stats.EnergyStep(source)
+	if stuck := joules == 0 && elapsed > 10*step; stuck || joules < 0 || joules > mostWatts*(elapsed+step).Seconds() {
+		return
+	}
+	c.Joules, c.EnergySource = results.Some(joules), source
+}
+
+// Energy is what counts the energy that d takes, or why nothing does.
+func Energy(ctx context.Context, b backend.Backend) (source string, err error) {
+	if counters := CountersOf(b.Device()); counters != nil {
+		defer counters.Close()
+		return counters.Energy()
+	}
+	if g, ok := b.(backend.Gauged); ok {
+		if g, _ := g.Gauge(ctx); g.JoulesKnown {
+			return "nvml", nil
+		}
+	}
+	return "", errors.New("the device tells none")
 }
 
 func (w *Watch) gauge(ctx context.Context) (g backend.Gauge, ok bool) {

@@ -37,11 +37,37 @@ type clerk struct {
 
 func (c *clerk) Glance() counters.Reading { return counters.Reading{} }
 func (c *clerk) CountEvents() error       { return nil }
+func (c *clerk) Energy() (string, error)  { return "", nil }
 func (c *clerk) Close()                   {}
 func (c *clerk) Read() counters.Reading {
 	c.reads++
 	*c.clock += c.takes
 	return counters.Reading{Others: *c.clock, Known: counters.Others}
+}
+
+// TestTook: what a counter cannot have counted is no energy of a row.
+func TestTook(t *testing.T) {
+	for _, c := range []struct {
+		joules  float64
+		elapsed time.Duration
+		source  string
+		known   bool
+	}{
+		{1, 10 * time.Millisecond, "rapl", true},
+		{0, 5 * time.Millisecond, "rapl", true},   // between two steps
+		{0, 20 * time.Millisecond, "rapl", false}, // it stands still
+		{0, 500 * time.Millisecond, "nvml", true},
+		{0, 2 * time.Second, "nvml", false},
+		{-1, time.Second, "nvml", false},
+		{20_000, time.Second, "nvml", false},
+		{9_000, time.Second, "nvml", true},
+	} {
+		var got results.Conditions
+		took(&got, c.joules, c.elapsed, c.source)
+		if got.Joules.Known != c.known || c.known != (got.EnergySource == c.source) || c.known && got.Joules.Value != c.joules {
+			t.Errorf("%+v: %+v", c, got.Joules)
+		}
+	}
 }
 
 // TestWatch_Reads: of rounds that are long enough each knows what others had meanwhile, by one

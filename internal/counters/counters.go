@@ -37,6 +37,9 @@ type Reading struct {
 	// than events, which then take turns.
 	Cycles, Instructions, L2Misses, L3Misses, DTLBMisses int64
 
+	Joules float64 // that the packages of the processors took, since some moment
+	span   int     // of readings whose Joules are since the same moment
+
 	Load  float64 // runnable threads of the system, this process' too, the average of a minute
 	Hertz float64 // clock of the processors at the moment, the mean of the first few, as the system knows it
 
@@ -60,7 +63,16 @@ const (
 	L2Misses
 	L3Misses
 	DTLBMisses
+	Energy
 )
+
+// JoulesBetween is the energy that packages took between two readings; false if it is not known.
+func JoulesBetween(from, to Reading) (joules float64, known bool) {
+	return to.Joules - from.Joules, (from.Known & to.Known).Has(Energy) && from.span == to.span
+}
+
+// errNoEnergy is why a system that is asked for nothing tells no energy.
+var errNoEnergy = errors.New("energy is read on Linux alone")
 
 // Has reports whether all of o are in s.
 func (s Set) Has(o Set) bool { return s&o == o }

@@ -30,6 +30,7 @@ type Reader struct {
 	thermal string   // the file that counts
 	buf     []byte
 	events  []running // that are counted
+	energy  energy
 }
 
 // A group is a control group with a file of its own on processor time.
@@ -54,6 +55,7 @@ func newReader(root string) *Reader {
 			r.clocks = append(r.clocks, file)
 		}
 	}
+	r.energy = findEnergy(root)
 	thermal := root + "/sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count"
 	if _, ok := r.number(thermal); ok {
 		r.thermal = thermal
@@ -70,10 +72,14 @@ func (r *Reader) Close() {
 		}
 	}
 	r.events = nil
+	r.energy.close()
 }
 
+// Energy is where Joules come from: rapl, or hwmon; or why they are not known.
+func (r *Reader) Energy() (source string, err error) { return r.energy.source, r.energy.why }
+
 // Glance reads the counters that cost least, some microseconds: Waited, of the threads
-// that there were at the last Read, Switches, and Events if they are counted.
+// that there were at the last Read, Switches, Joules, and Events if they are counted.
 func (r *Reader) Glance() Reading {
 	var now Reading
 	if r.threads.waited(r.buf, &r.waited) {
@@ -84,6 +90,7 @@ func (r *Reader) Glance() Reading {
 		now.Switches, now.Known = usage.Nivcsw, now.Known|Switches
 	}
 	r.happened(&now)
+	r.energy.read(&now, r.uptime(), r.buf)
 	return now
 }
 

@@ -11,6 +11,9 @@ func New() *Reader { return &Reader{} }
 // Close does nothing: nothing is kept open.
 func (*Reader) Close() {}
 
+// Energy says why Joules are not known here.
+func (*Reader) Energy() (source string, err error) { return "", errNoEnergy }
+
 // Glance knows nothing here.
 func (*Reader) Glance() Reading { return Reading{} }
 

@@ -58,7 +58,7 @@ func additions(module string) []addition {
 		}},
 		{"picture", "Add a column, or a kind of picture", "", 2, []place{
 			{"plots/kinds.go", "Scaling   Kind = \"scaling\"\n", "\tAgain Kind = \"again\"\n"},
-			{"plots/kinds.go", "way to spread a product over a mesh\n", "\t{Again, PerDtype, false, againPictures},\n"},
+			{"plots/kinds.go", "way to spread a product over a mesh\n", "\t{Again, PerDtype, false, false, againPictures},\n"},
 		}},
 	}
 }

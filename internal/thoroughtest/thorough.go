@@ -1,7 +1,7 @@
 // Package thoroughtest says how many of its cases a test runs. By default it runs some, spread
 // over all of them, so that go test ./... takes a few minutes. With MATLADDER_TESTS=all, as
-// .ci/run sets it, it runs every one; with MATLADDER_TESTS=full, as .ci/full does for single
-// tests, those too that take hours. The race detector, which is slow, gets fewer.
+// .ci/full cases sets it, it runs every one; with MATLADDER_TESTS=full, as .ci/full does for
+// single tests, those too that take hours. The race detector, which is slow, gets fewer.
 package thoroughtest
 
 import "os"

@@ -1,5 +1,6 @@
-// traversalPlayer shows a recording of package traverse inside element.
-function traversalPlayer(element, recording) {
+// traversalPlayer shows a recording of package traverse inside element, its title as a heading
+// of a level.
+function traversalPlayer(element, recording, level) {
   "use strict";
   const steps = recording.steps;
   const colour = { once: "#cfe8f7", often: "#8fc7ea", kept: "#0072b2", first: "#009e73", again: "#d55e00" };
@@ -7,14 +8,15 @@ function traversalPlayer(element, recording) {
   let at = 0, timer = null;
 
   element.classList.add("traversal");
-  element.innerHTML = `<h1></h1>
+  level ||= 1;
+  element.innerHTML = `<h${level}></h${level}>
     <div class="bar"><button data-do="start" aria-label="to the start">start</button><button data-do="back" aria-label="one step back">◀</button>
     <button data-do="play">play</button><button data-do="next" aria-label="one step on">▶</button>
     <input class="at" type="range" min="0" aria-label="step">
     <label>speed <input class="speed" type="range" min="0" max="7" value="3"></label></div>
     <canvas></canvas><dl></dl><div class="key"></div><p></p>`;
   const find = (s) => element.querySelector(s);
-  find("h1").textContent = recording.title;
+  find(`h${level}`).textContent = recording.title;
   find(".key").innerHTML = [["first", "moved for this step"], ["again", "moved again"], ["kept", "kept: the index did not change"],
     ["once", "moved once before"], ["often", "moved more than once before"]]
     .map(([name, text]) => `<span><i style="background:${colour[name]}"></i>${text}</span>`).join("");
@@ -125,6 +127,7 @@ function traversalPlayer(element, recording) {
   };
   element.querySelectorAll("button").forEach((b) => b.addEventListener("click", actions[b.dataset.do]));
   slider.addEventListener("input", () => { stop(); go(+slider.value); });
-  window.addEventListener("resize", draw);
+  const resized = () => { if (canvas.isConnected) draw(); else window.removeEventListener("resize", resized); };
+  window.addEventListener("resize", resized);
   draw();
 }

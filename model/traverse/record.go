@@ -4,7 +4,8 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
-	"html/template"
+	"fmt"
+	"html"
 	"io"
 	"slices"
 
@@ -121,18 +122,18 @@ var (
 	PlayerJS string
 )
 
-var playerPage = template.Must(template.New("player").Parse(`<!doctype html>
+const playerPage = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="icon" href="data:,">
-<title>{{.Title}}</title>
-<style>{{.CSS}}</style>
+<title>%s</title>
+<style>%s</style>
 <main id="player"></main>
-<script>{{.JS}}
-traversalPlayer(document.getElementById("player"), {{.Recording}});</script>
+<script>%s
+traversalPlayer(document.getElementById("player"), %s);</script>
 </html>
-`))
+`
 
 // WriteHTML writes the recording with its player as one page that needs no network.
 func (r *Recording) WriteHTML(w io.Writer) error {
@@ -140,10 +141,6 @@ func (r *Recording) WriteHTML(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return playerPage.Execute(w, struct {
-		Title     string
-		CSS       template.CSS
-		JS        template.JS
-		Recording template.JS
-	}{r.Title, template.CSS(PlayerCSS), template.JS(PlayerJS), template.JS(data)})
+	_, err = fmt.Fprintf(w, playerPage, html.EscapeString(r.Title), PlayerCSS, PlayerJS, data)
+	return err
 }

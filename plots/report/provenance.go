@@ -205,7 +205,7 @@ func machineOf(s *stats.Summary) string {
 // howOf names what else a point ran with: points that differ in it share no line.
 func howOf(s *stats.Summary) string {
 	return words.Joined(" · ", s.Backend, strings.TrimSpace(s.Plugin+" "+s.PluginVersion), string(s.Method), s.ISA, words.Counted(s.Threads, "thread", 1), s.Mesh,
-		words.Between("operands in ", s.Operands, ""), words.Between("", s.Dist, " inputs"), words.Between("matladder ", s.MatladderVersion, ""))
+		words.Between("operands in ", s.Operands, ""), words.Between("", s.Dist, " inputs"), s.LoadWord(), words.Between("matladder ", s.MatladderVersion, ""))
 }
 
 // roof is what a section's rows say of its machine: the newest statement

@@ -47,10 +47,26 @@ func TestFamilies(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				if same(bad, out) {
+					continue // zeros have no wrong sign
+				}
 				if r, err := reference.Verify(t.Context(), c.Programs, in, bad); err != nil || r.OK {
 					t.Errorf("%s: fault %s is not found: %+v, %v", dist, fault, r, err)
 				}
 			}
 		}
 	})
+}
+
+// same reports whether arrays hold the same numbers.
+func same(a, b map[string]tile.Tensor) bool {
+	for name, x := range a {
+		y := b[name]
+		for i := range x.Len() {
+			if x.At(i) != y.At(i) {
+				return false
+			}
+		}
+	}
+	return true
 }

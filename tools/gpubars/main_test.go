@@ -13,6 +13,7 @@ import (
 
 	"matladder/backend/xla/pjrt"
 	"matladder/internal/cli"
+	"matladder/internal/thoroughtest"
 	"matladder/plugins"
 	"matladder/results"
 	"matladder/tools/fakegpu"
@@ -24,6 +25,9 @@ import (
 func TestRun(t *testing.T) {
 	if err := pjrt.Available(); err != nil {
 		t.Skip(err)
+	}
+	if !thoroughtest.All() {
+		t.Skip(thoroughtest.LeftOut)
 	}
 	_, missing := plugins.Find("cuda")
 	installed, set := os.LookupEnv(plugins.FolderVariable)

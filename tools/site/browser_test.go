@@ -79,6 +79,17 @@ func TestBrowser(t *testing.T) {
 			t.Errorf("by keys: %q", wrong)
 		}
 	}
+	for name, work := range map[string]func(){
+		"exercises":  func() { workExercises(t, b, url, root) },
+		"playground": func() { workPlayground(t, b, url) },
+	} {
+		begin := time.Now()
+		work()
+		t.Logf("%s: %.1f s", name, time.Since(begin).Seconds())
+		if wrong := b.wrong(); len(wrong) > 0 {
+			t.Errorf("%s: %q", name, wrong)
+		}
+	}
 }
 
 // inspectPage says what is wrong with a page: what is wider than the window and does not scroll
@@ -395,7 +406,11 @@ func (b *browser) eval(expression string, result any) {
 // until waits for a condition of the page, for the browser's own minute.
 func (b *browser) until(condition string) {
 	b.t.Helper()
-	b.eval(`new Promise((done, failed) => { const wait = (n) => (`+condition+`) ? done() : n ? setTimeout(wait, 20, n - 1) : failed(new Error("never")); wait(3000); })`, nil)
+	b.eval(waiting(condition), nil)
+}
+
+func waiting(condition string) string {
+	return `new Promise((done, failed) => { const wait = (n) => (` + condition + `) ? done() : n ? setTimeout(wait, 20, n - 1) : failed(new Error("never")); wait(2500); })`
 }
 
 func (b *browser) insert(text string) {
@@ -405,7 +420,7 @@ func (b *browser) insert(text string) {
 // press strikes a key, as a keyboard does.
 func (b *browser) press(key string) {
 	b.t.Helper()
-	codes := map[string]int{"Tab": 9, "Enter": 13, "Escape": 27, "ArrowUp": 38, "ArrowDown": 40, "/": 191}
+	codes := map[string]int{"Tab": 9, "Enter": 13, "Escape": 27, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "/": 191}
 	params := map[string]any{"type": "keyDown", "key": key, "code": key, "windowsVirtualKeyCode": codes[key]}
 	switch key {
 	case "Enter":

@@ -39,8 +39,9 @@ func (s *site) read(p *page) error {
 	if err := markdown.Renderer().Render(&out, source, doc); err != nil {
 		return fmt.Errorf("%s: %w", p.source, err)
 	}
-	p.body = template.HTML(framed(out.String()))
-	return nil
+	body, err := s.addEditor(p, framed(out.String()))
+	p.body = template.HTML(body)
+	return err
 }
 
 // framed puts each table into a frame that scrolls where a screen is narrower than it, and a

@@ -30,6 +30,7 @@ type page struct {
 	sections []section       // what search finds
 	hidden   bool            // neither in search nor in the navigation: a source file
 	wide     bool            // nothing at the right
+	scripts  []string        // that it runs, besides those of all pages
 }
 
 type heading struct {
@@ -105,6 +106,9 @@ func (s *site) build(ctx context.Context, whole bool) error {
 			return err
 		}
 		s.addLive(made)
+		if err := s.addProgram(ctx); err != nil {
+			return err
+		}
 	}
 	s.readIndex()
 	s.check()
@@ -155,6 +159,7 @@ type view struct {
 	About         string // how the text begins
 	Root          string // from the page to the site's root
 	Front, Wide   bool
+	Scripts       []string
 	Body          template.HTML
 	Contents      []heading
 	Nav           []viewGroup
@@ -186,9 +191,16 @@ func (s *site) render() error {
 		}
 		s.files[p.output] = out.Bytes()
 	}
-	for _, name := range []string{"style.css", "site.js"} {
+	for _, name := range []string{"style.css", "site.js", "workshop.css", "engine.js", "exercise.js", "play.js"} {
 		text, err := assets.ReadFile("assets/" + name)
 		if err != nil {
+			return err
+		}
+		s.files["site/"+name] = text
+	}
+	for _, name := range []string{"player.js", "player.css"} {
+		text, err := readFile(s.repo, "model/traverse/"+name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		s.files["site/"+name] = text
@@ -199,7 +211,7 @@ func (s *site) render() error {
 
 func (s *site) view(p *page) view {
 	v := view{Title: p.title, Source: p.source, Base: s.base, Root: relative(p.output, "."), Front: p.output == "index.html",
-		Wide: p.wide, Body: p.body, Contents: p.contents}
+		Wide: p.wide, Scripts: p.scripts, Body: p.body, Contents: p.contents}
 	if len(p.sections) > 0 {
 		if v.About = p.sections[0].text; len(v.About) > 160 {
 			v.About = v.About[:strings.LastIndex(v.About[:160], " ")+1] + "…"

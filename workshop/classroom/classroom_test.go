@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -209,6 +210,18 @@ func zipped(t testing.TB, parts ...string) []byte {
 }
 
 const about = formatFirst + "\nAda\nlinux\n"
+
+// TestOpenHandIn_Page: a page's hand-in has verdicts and the files of exercises.
+func TestOpenHandIn_Page(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.zip")
+	if err := os.WriteFile(path, zipped(t, "about.txt", about, "verdicts.csv", "0,false\n3,true\n", "workshop/exercises/ex3/zero.go", "package ex3\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	h, warnings, err := OpenHandIn(path)
+	if err != nil || len(warnings) > 0 || h.Name != "Ada" || !slices.Equal(h.Verdicts, []Verdict{{0, false}, {3, true}}) {
+		t.Errorf("%+v, %v, %v", h, warnings, err)
+	}
+}
 
 // TestOpenHandIn_Bad: what is no hand-in is refused in one line.
 func TestOpenHandIn_Bad(t *testing.T) {

@@ -33,10 +33,35 @@ on https://go.dev/dl.
 
 go takes modules from vendor/ and asks no network. The first run compiles everything,
 a minute or two; later ones take seconds. Then begin with workshop/lesson0.md.
+
+The lessons are also pages that check exercises without Go: open site/workshop/index.html
+in a browser, or on one machine for all of a room
+
+    go run ./cmd/workshop serve --addr :8080
 `
 
+// Pages is the folder of an archive that has the documentation as pages.
+const Pages = "site"
+
+// MakePages writes the documentation of the repository at folder as pages that need no network.
+func MakePages(ctx context.Context, folder, out string) error {
+	out, err := filepath.Abs(out)
+	if err != nil {
+		return err
+	}
+	site := exec.CommandContext(ctx, "go", "run", ".", "--out", out)
+	site.Dir = filepath.Join(folder, "tools", "site")
+	if _, err := os.Stat(site.Dir); err != nil {
+		return errors.New("no tools/site here: run this from the repository's top folder")
+	}
+	if out, err := site.CombinedOutput(); err != nil {
+		return errors.Join(ctx.Err(), fmt.Errorf("go run -C tools/site .: %w: %s", err, oneLine(out)))
+	}
+	return nil
+}
+
 // Pack writes a gzipped tar archive from which the workshop runs without a network: the
-// repository at folder, its modules as vendor/ and the plugins named. It returns what
+// repository at folder, its modules as vendor/, its pages and the plugins named. It returns what
 // is in it, a line each. path is replaced as a whole or not at all.
 func Pack(ctx context.Context, folder, file string, names []string) (contents []string, err error) {
 	sources, err := tracked(ctx, folder)
@@ -61,6 +86,9 @@ func Pack(ctx context.Context, folder, file string, names []string) (contents []
 	if out, err := vendor.CombinedOutput(); err != nil {
 		return nil, errors.Join(ctx.Err(), fmt.Errorf("go mod vendor: %w: %s", err, oneLine(out)))
 	}
+	if err := MakePages(ctx, folder, filepath.Join(modules, Pages)); err != nil {
+		return nil, err
+	}
 	if err := files.MakeFolder(file); err != nil {
 		return nil, err
 	}
@@ -82,6 +110,8 @@ func Pack(ctx context.Context, folder, file string, names []string) (contents []
 	contents = append(contents, a.since("files of the repository"))
 	a.folder(filepath.Join(modules, "vendor"), "matladder/vendor")
 	contents = append(contents, a.since("files of modules (vendor/)"))
+	a.folder(filepath.Join(modules, Pages), "matladder/"+Pages)
+	contents = append(contents, a.since("files of pages ("+Pages+"/)"))
 	for _, p := range found {
 		a.folder(p.Root, "matladder/.plugins/"+filepath.Base(p.Root))
 		contents = append(contents, a.since("files of plugin "+p.Name+" "+p.Version+" (.plugins/)"))
@@ -119,7 +149,7 @@ func tracked(ctx context.Context, folder string) ([]string, error) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (name == "out" || name == "vendor" || name == ".git" || name == ".plugins"):
+		case d.IsDir() && (name == "out" || name == Pages || name == "vendor" || name == ".git" || name == ".plugins"):
 			return filepath.SkipDir
 		case d.Type().IsRegular():
 			names = append(names, name)

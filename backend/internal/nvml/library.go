@@ -194,6 +194,9 @@ func (l *library) gauge() backend.Gauge {
 		l.call("nvmlDeviceGetViolationStatus", l.gpu, policyPower, pointer(&l.power)) == nil {
 		g.Throttled, g.Capped, g.SumsKnown = time.Duration(l.heat.nanoseconds), time.Duration(l.power.nanoseconds), true
 	}
+	if l.call("nvmlDeviceGetTotalEnergyConsumption", l.gpu, pointer(&l.bits)) == nil {
+		g.Joules, g.JoulesKnown = float64(l.bits)/1e3, true
+	}
 	g.OthersBytes, g.OthersKnown = l.others()
 	return g
 }

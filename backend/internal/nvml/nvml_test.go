@@ -36,7 +36,7 @@ func TestGauge(t *testing.T) {
 	set := fake(t)
 	all := backend.Gauge{
 		Name: "NVIDIA H100 80GB HBM3", ClockHertz: 1980e6, MemoryClockHertz: 2619e6, Celsius: 71, Watts: 699.5, Throttles: "none",
-		Throttled: time.Second, Capped: 5 * time.Second, SumsKnown: true, MemoryBytes: 80 << 30, UsedBytes: 71 << 30, OthersKnown: true,
+		Throttled: time.Second, Capped: 5 * time.Second, SumsKnown: true, Joules: 5000.5, JoulesKnown: true, MemoryBytes: 80 << 30, UsedBytes: 71 << 30, OthersKnown: true,
 	}
 	for words, change := range map[string]func(*backend.Gauge){
 		"":           func(*backend.Gauge) {},

@@ -42,7 +42,7 @@ func TestAttention_Pages(t *testing.T) {
 // TestAttention_Rope compiles rungs that turn q and k, or q alone, in both forms and in part:
 // prompts, and decoding, for one generation; for all with MATLADDER_TESTS=full.
 func TestAttention_Rope(t *testing.T) {
-	c, f := open(t, Options{}), problem.AttentionFamily
+	c, f, run := open(t, Options{}), problem.AttentionFamily, thoroughtest.Choose(1, 3, 3)
 	for _, words := range []string{
 		"bfloat16:causal+rope", "float32:causal+rope", "bfloat16:causal+rope+interleaved", "bfloat16:causal+rope+rotary64",
 		"float32:causal+end+lengths+rope", "bfloat16:causal+end+lengths+rope+pages256", "bfloat16:ropeq+llama3",
@@ -65,7 +65,7 @@ func TestAttention_Rope(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, top := range Topologies() {
-				if top.Name != "v5e" && !thoroughtest.Full() {
+				if top.Name != "v5e" && !thoroughtest.Full() || !run() {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s/%s/%s", words, k.Name(), top.Name), func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestAttention_Rope(t *testing.T) {
 // TestAttention compiles every rung of attention for one generation; for all with
 // MATLADDER_TESTS=full.
 func TestAttention(t *testing.T) {
-	c := open(t, Options{})
+	c, run := open(t, Options{}), thoroughtest.Choose(1, 3, 3)
 	gqa := problem.Self(1024, 128, tile.BFloat16)
 	gqa.Heads, gqa.KVHeads, gqa.Causal = 8, 2, true
 	ragged := problem.Self(1000, 80, tile.Float32)
@@ -90,7 +90,8 @@ func TestAttention(t *testing.T) {
 	everything := problem.Self(512, 128, tile.BFloat16)
 	everything.Batch, everything.Heads, everything.KVHeads, everything.ValueDim, everything.Dim = 2, 4, 2, 128, 192
 	everything.Causal, everything.SoftCap, everything.Bias, everything.Sinks, everything.Segments, everything.Lengths, everything.LogSums = true, 30, true, true, true, true, true
-	for name, p := range map[string]problem.Attention{"gqa": gqa, "ragged": ragged, "everything": everything} {
+	for i, p := range []problem.Attention{gqa, ragged, everything} {
+		name := []string{"gqa", "ragged", "everything"}[i]
 		for _, k := range attentiontest.Rungs() {
 			p := p
 			if k.Number() == 5 {
@@ -102,7 +103,7 @@ func TestAttention(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, top := range Topologies() {
-				if top.Name != "v5e" && !thoroughtest.Full() {
+				if top.Name != "v5e" && !thoroughtest.Full() || !run() {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s/%s/%s", name, k.Name(), top.Name), func(t *testing.T) {
@@ -130,6 +131,9 @@ func TestPredictBaseline_SharedHeads(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, causal := range []bool{false, true} {
+			if causal && !thoroughtest.All() {
+				continue
+			}
 			p := problem.Self(2048, 64, tile.BFloat16)
 			p.Heads, p.KVHeads, p.Causal = 8, 8, causal
 			own, err := b.PredictBaseline(t.Context(), backend.ProblemSpec{Problem: p})

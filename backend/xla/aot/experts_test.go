@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"matladder/backend"
+	"matladder/internal/thoroughtest"
 	"matladder/kernels/experts"
 	"matladder/kernels/experts/gate"
 	"matladder/problem"
@@ -13,7 +14,7 @@ import (
 // TestExperts compiles the choice of experts, and the way there and back, for all
 // generations.
 func TestExperts(t *testing.T) {
-	c := open(t, Options{})
+	c, run := open(t, Options{}), thoroughtest.Choose(1, 5, 5)
 	for _, p := range []problem.Experts{
 		{Tokens: 1024, Dim: 4096, Experts: 8, Choices: 2, Order: problem.TopFirst, Dtype: tile.BFloat16},
 		{Tokens: 300, Dim: 512, Experts: 64, Choices: 6, Capacity: 40, Order: problem.Renormalized, Dtype: tile.Float32},
@@ -23,6 +24,9 @@ func TestExperts(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, top := range Topologies() {
+				if !run() {
+					continue
+				}
 				t.Run(what+"/"+p.String()+"/"+top.Name, func(t *testing.T) {
 					if _, err := c.CompileKernels(t.Context(), top.Name, programs, backend.Params{}); err != nil {
 						t.Error(err)

@@ -16,19 +16,23 @@ import (
 // that they spell out and of sizes as in models, for one generation; for all with
 // MATLADDER_TESTS=full.
 func TestFamilies(t *testing.T) {
-	c := open(t, Options{})
-	for f, shapes := range map[*problem.Family][]problem.Sizes{
-		problem.NormFamily:    {{256, 4096}, {100, 1000}},
-		problem.RopeFamily:    {{512, 4, 128, 1}, {100, 2, 128, 2}},
-		problem.GroupedFamily: {{512, 512, 384, 8}},
-		problem.MLPFamily:     {{256, 512, 384}, {100, 300, 200}},
+	c, run := open(t, Options{}), thoroughtest.Choose(1, 5, 5)
+	for _, in := range []struct {
+		family *problem.Family
+		shapes []problem.Sizes
+	}{
+		{problem.NormFamily, []problem.Sizes{{256, 4096}, {100, 1000}}},
+		{problem.RopeFamily, []problem.Sizes{{512, 4, 128, 1}, {100, 2, 128, 2}}},
+		{problem.GroupedFamily, []problem.Sizes{{512, 512, 384, 8}}},
+		{problem.MLPFamily, []problem.Sizes{{256, 512, 384}, {100, 300, 200}}},
 	} {
+		f := in.family
 		for _, words := range append(append([]string(nil), f.Dtypes...), f.Examples...) {
 			asked, err := f.Parse(words)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, sizes := range shapes {
+			for _, sizes := range in.shapes {
 				p := f.Make(sizes, asked)
 				for _, k := range kernels.Ladder(f) {
 					if k.Supports(p) != nil {
@@ -39,7 +43,7 @@ func TestFamilies(t *testing.T) {
 						t.Fatal(err)
 					}
 					for _, top := range Topologies() {
-						if top.Name != "v5e" && !thoroughtest.Full() {
+						if top.Name != "v5e" && !thoroughtest.Full() || !run() {
 							continue
 						}
 						t.Run(fmt.Sprintf("%s/%s/%s/%s", words, p, k.Name(), top.Name), func(t *testing.T) {

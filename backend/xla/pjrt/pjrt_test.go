@@ -25,7 +25,7 @@ import (
 // with package interp.
 func TestConformance(t *testing.T) {
 	backendtest.Run(t, func() Backend { return openCPU(t, Options{}) }, backendtest.Options{
-		Seeded: true, OneIn: 11, FamiliesOneIn: thoroughtest.OneIn(1, 7, 7),
+		Seeded: true, OneIn: thoroughtest.OneIn(11, 61, 61), FamiliesOneIn: thoroughtest.OneIn(1, 13, 13),
 		// PJRT has packed int4 buffers, which go-xla does not make.
 		MayRefuseQuantized: func(p problem.Matmul) bool { return p.A.Bits() == 4 || p.B.Bits() == 4 },
 	})

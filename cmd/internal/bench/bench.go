@@ -77,7 +77,7 @@ func (f *flags) execute(ctx context.Context, config harness.Config, x execution,
 	}
 	defer dev.Close()
 	if f.machine {
-		printMachine(stdout, dev, time.Now())
+		printMachine(ctx, stdout, dev, time.Now())
 		return nil
 	}
 	if config.Tuned, err = f.tunedBlocks(dev); err != nil {
@@ -149,7 +149,7 @@ func (f *flags) execute(ctx context.Context, config harness.Config, x execution,
 	whole := err == nil
 	err = f.conclude(stdout, stderr, out, outcome, sweepflag.Out(err, out, x.resume))
 	if f.bundle != "" && whole {
-		if err := f.writeBundle(dev, cmp.Or(outcome.Saved, out)); err != nil {
+		if err := f.writeBundle(ctx, dev, cmp.Or(outcome.Saved, out)); err != nil {
 			return fmt.Errorf("--bundle: %w", err)
 		}
 		fmt.Fprintln(stdout, f.bundle)
@@ -257,7 +257,7 @@ func (f *flags) writeTrace(ctx context.Context, stdout io.Writer, dev *device, s
 			fmt.Fprintf(stdout, "%s: the first %d points; a trace is limited to them\n", f.trace, mostTraced)
 			break
 		}
-		t, err := traced(ctx, dev, rung, p, uint64(sweep.Config.Seed), sweep.Config.Dist)
+		t, err := traced(ctx, dev, rung, p, uint64(sweep.Config.Seed))
 		if err != nil {
 			return fmt.Errorf("--trace: %s: %w", p, err)
 		}
@@ -280,7 +280,7 @@ func (f *flags) writeTrace(ctx context.Context, stdout io.Writer, dev *device, s
 	return err
 }
 
-func traced(ctx context.Context, dev *device, rung harness.Rung, p harness.Point, seed uint64, dist string) (*timeline.Timeline, error) {
+func traced(ctx context.Context, dev *device, rung harness.Rung, p harness.Point, seed uint64) (*timeline.Timeline, error) {
 	programs, err := rung.Build(p.Problem, p.Variant, rung.Blocks)
 	if err != nil {
 		return nil, err
@@ -294,7 +294,7 @@ func traced(ctx context.Context, dev *device, rung harness.Rung, p harness.Point
 	if !ok {
 		return nil, fmt.Errorf("backend %s does not tell what happens in a launch: %w", dev.Name(), backend.ErrUnsupported)
 	}
-	if err := seeded.Of(e, programs, &seeded.References{}).LoadSeeded(ctx, backend.InputSpec{Problem: p.Problem, Seed: seed, Dist: dist}); err != nil {
+	if err := seeded.Of(e, programs, &seeded.References{}).LoadSeeded(ctx, backend.InputSpec{Problem: p.Problem, Seed: seed, Dist: p.Inputs}); err != nil {
 		return nil, err
 	}
 	t, err := tracer.Trace(ctx)

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"runtime"
@@ -16,7 +17,7 @@ import (
 )
 
 // writeBundle writes the results file with all that it is to be verified by as one file.
-func (f *flags) writeBundle(dev *device, out string) error {
+func (f *flags) writeBundle(ctx context.Context, dev *device, out string) error {
 	content := map[string][]byte{}
 	var err error
 	if content[bundle.Rows], err = os.ReadFile(out); err != nil {
@@ -49,7 +50,7 @@ func (f *flags) writeBundle(dev *device, out string) error {
 	}
 	var environment bytes.Buffer
 	fmt.Fprintf(&environment, "bench %s\n%s, %s/%s, %d processors\n", strings.Join(f.record.Args, " "), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
-	printMachine(&environment, dev, time.Now())
+	printMachine(ctx, &environment, dev, time.Now())
 	content[bundle.Environment] = environment.Bytes()
 	return bundle.Write(f.bundle, content)
 }

@@ -12,6 +12,7 @@ import (
 	"matladder/backend/registry"
 	"matladder/backend/registry/builtin"
 	"matladder/harness"
+	"matladder/harness/measure"
 	"matladder/harness/tuned"
 	"matladder/internal/cli"
 	"matladder/machine"
@@ -34,6 +35,15 @@ func (f *flags) open(ctx context.Context, c harness.Config, stderr io.Writer) (*
 	}
 	if e, err := f.where.Entry(); err == nil && c.Cache != "" && e.Can&registry.Predicts != 0 {
 		return nil, cli.Usagef("--cache %s is for measuring, and backend %s predicts", c.Cache, e.Name)
+	}
+	if e, err := f.where.Entry(); err == nil && e.Can&registry.Predicts != 0 && (f.set.Changed("inputs") || len(c.Inputs) > 1) {
+		return nil, cli.Usagef("--inputs %s is for measuring: what backend %s predicts does not depend on inputs", strings.Join(c.Inputs, ","), e.Name)
+	}
+	switch e, err := f.where.Entry(); {
+	case err == nil && e.Can&registry.Predicts != 0 && (len(c.Duty) > 0 || c.Cool > 0):
+		return nil, cli.Usagef("--duty and --cool are for measuring, and backend %s predicts", e.Name)
+	case f.set.Changed("window") && (len(c.Duty) == 0 || c.Window == 0):
+		return nil, cli.Usagef("--window %s: want a time above 0, and --duty beside it", c.Window)
 	}
 	d, err := f.where.Open(ctx, registry.Request{Threads: c.Threads, Pin: c.Pin, Probe: true, Anew: f.probe, Probing: cli.Probing(stderr), Limit: c.Timeout})
 	if err != nil {
@@ -95,7 +105,7 @@ func (f *flags) checkWhere() error {
 
 // printMachine writes what is known of a device: each figure with its source and, where
 // it was measured, its age.
-func printMachine(w io.Writer, d *device, now time.Time) {
+func printMachine(ctx context.Context, w io.Writer, d *device, now time.Time) {
 	m := d.Device()
 	fmt.Fprintf(w, "%s\n", d.Summary)
 	line := func(name, value string, f machine.Figure) {
@@ -127,6 +137,13 @@ func printMachine(w io.Writer, d *device, now time.Time) {
 		f    machine.Figure
 	}{{"memory", m.MemoryBytes}, {"last-level cache", m.LastLevelCacheBytes}, {"fast memory", m.FastBytes}} {
 		line(b.name, backend.FormatBytes(int64(b.f.Value)), b.f)
+	}
+	if !d.Predicts {
+		source, err := measure.Energy(ctx, d.Backend)
+		if err != nil {
+			source = "not known: " + err.Error()
+		}
+		fmt.Fprintf(w, "  %-24s %s\n", "energy", source)
 	}
 	if d.ProbeFile != "" {
 		fmt.Fprintf(w, "measured figures are kept in %s; --probe measures them again\n", d.ProbeFile)

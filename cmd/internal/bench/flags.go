@@ -65,7 +65,7 @@ EXAMPLES
 func parseFlags(args []string) (*flags, error) {
 	f := &flags{set: cli.NewFlags("bench")}
 	s := f.set
-	sweepflag.Define(s, "quick", "family", "kernel", "dtype", "sizes", "blocks", "precision")
+	sweepflag.Define(s, "quick", "family", "kernel", "dtype", "sizes", "blocks", "precision", "inputs")
 	s.StringVar(&f.tuned, "tuned", "", "table of tuned blocks `FILE`, or none; this machine's own if not given")
 	s.String("mesh", "", "spread products over the devices of a `MESH`, such as data=16,model=16: kernel 0 alone, in the ways of the sweep")
 	s.StringArrayVar(&f.with, "with", nil, "`FUNCTION` of yours to measure with the kernels: FILE:SYMBOL or NAME=FILE:SYMBOL:OPERANDS of a shared library or Python file, or a StableHLO file; may be repeated")
@@ -81,6 +81,9 @@ func parseFlags(args []string) (*flags, error) {
 	s.Int64("seed", 0, "`SEED` of inputs and orders")
 	s.String("cache", "", "`CACHE` that a launch finds: warm, or cold with none of its operands (backend "+builtin.CPU+")")
 	cli.Offer(s, "cache", []string{"warm", "cold"})
+	s.String("duty", "", "percentages of a window for which the device is busy, `DUTIES` joined by commas, such as 25,50,100: how a rate holds under load")
+	s.Duration("window", 0, "`TIME` that a window of --duty lasts; 10s if not given")
+	s.Duration("cool", 0, "`TIME` that the machine rests before each point; half of a window before one if not given")
 	s.BoolVar(&f.counters, "counters", false, "count cycles, instructions, cache and TLB misses of each repetition, where the machine allows it (Linux)")
 	s.StringVar(&f.fault, "fault", "", "damage each output on purpose, to see `FAULT` reported")
 	cli.Known(s, "fault", check.Faults())
@@ -121,6 +124,8 @@ func (f *flags) check() error {
 		return cli.Usagef("--list runs nothing: --probe goes with --machine, or with a sweep")
 	case f.accumulators && (f.out != "" || f.list || f.dryRun || f.machine):
 		return cli.Usagef("--accumulators prints a table and measures nothing: leave --out, --list, --dry-run and --machine out")
+	case f.accumulators && f.set.Changed("inputs"):
+		return cli.Usagef("--accumulators multiplies matrices of its own: leave --inputs out")
 	case f.budget < 0:
 		return cli.Usagef("--time-budget %s is negative", f.budget)
 	case f.threads < 0:

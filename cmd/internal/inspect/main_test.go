@@ -3,8 +3,6 @@ package inspect
 import (
 	"bytes"
 	"context"
-	"image"
-	"image/gif"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,7 +63,7 @@ func TestMistakes(t *testing.T) {
 		"v4 --blocks 1x1":                 "bm×bk×bn",
 		"v3 --chip v9":                    `--topology: device "v9" is unknown`,
 		"v3 --as movie":                   `unknown "movie"`,
-		"v3 --as tile --format gif":       "--as tile has no",
+		"v3 --as tile --format html":      "--as tile has no",
 		"v3 --as counts --steps 3":        "--steps is for",
 		"v3 --as steps --steps 0":         "at least 1",
 		"v3 --as traverse --out=":         "--out is empty",
@@ -136,33 +134,6 @@ v3_block  8x384x8 bfloat16×bfloat16→bfloat16  8; 24 in sums of up to 128  nea
 	code, stdout, stderr = inspect("v5", "--sizes", "4", "--as", "accumulator")
 	if code != cli.OK || !strings.HasSuffix(stdout, " (((0+1)+2)+3)\n") {
 		t.Errorf("exit %d, %q\n%s", code, stderr, stdout)
-	}
-}
-
-// TestGIF decodes an animation: a frame for each step, inside the picture.
-func TestGIF(t *testing.T) {
-	for _, args := range []string{"v1 --sizes 100", "v2 --sizes 7x4000x3", "v3 --sizes 512x300x700", "v3 --sizes 4000x3x2"} {
-		path := filepath.Join(t.TempDir(), "x.gif")
-		code, _, stderr := inspect(append(strings.Fields(args), "--as", "traverse", "--format", "gif", "--steps", "12", "--out", path)...)
-		if code != cli.OK {
-			t.Fatal(stderr)
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		g, err := gif.DecodeAll(bytes.NewReader(data))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n := len(g.Image); n == 0 || n > 12 || !g.Image[0].Rect.In(image.Rect(0, 0, maxWidth+gap, maxHeight+gap)) {
-			t.Errorf("%s: %d frames, the first %v", args, n, g.Image[0].Rect)
-		}
-		for _, colour := range []uint8{kept + 1, ink} {
-			if !bytes.Contains(g.Image[0].Pix, []byte{colour}) {
-				t.Errorf("%s: the first frame has no colour %d", args, colour)
-			}
-		}
 	}
 }
 

@@ -29,7 +29,7 @@ var formats = map[string][]string{
 	"json":     {"text"},
 	"counts":   {"text", "csv"},
 	"steps":    {"text", "csv"},
-	"traverse": {"text", "csv", "json", "gif", "html"},
+	"traverse": {"text", "csv", "json", "html"},
 
 	"mosaic":    {"text"},
 	"stablehlo": {"text"},
@@ -48,7 +48,7 @@ var formats = map[string][]string{
 var ways = []string{"tile", "json", "counts", "steps", "traverse", "mosaic", "stablehlo", "schedule", "table", "plan", "asm", "anatomy", "timeline", "accumulator"}
 
 // defaultSteps is how many steps a format shows.
-var defaultSteps = map[string]int64{"text": 20, "csv": math.MaxInt64, "json": 2000, "gif": 300, "html": 2000}
+var defaultSteps = map[string]int64{"text": 20, "csv": math.MaxInt64, "json": 2000, "html": 2000}
 
 // maxWalked bounds the steps that are walked one by one: some ten seconds.
 const maxWalked = 1 << 27
@@ -127,8 +127,8 @@ func parse(args []string) (*options, error) {
 	cli.Group(f, "THE KERNEL")
 	f.StringVar(&o.as, "as", "tile", "`VIEW`")
 	cli.Known(f, "as", ways)
-	f.StringVar(&o.format, "format", "text", "`FORMAT`: text, csv; of traverse also json, gif, html; of schedule svg; of timeline json, svg")
-	cli.Offer(f, "format", []string{"text", "csv", "json", "gif", "html", "svg"})
+	f.StringVar(&o.format, "format", "text", "`FORMAT`: text, csv; of traverse also json, html; of schedule svg; of timeline json, svg")
+	cli.Offer(f, "format", []string{"text", "csv", "json", "html", "svg"})
 	f.Int64Var(&o.steps, "steps", 0, "show the first `N` steps; as many as the format allows if not given")
 	f.StringVar(&o.out, "out", "", "write to `FILE`")
 	cli.Group(f, "WHAT TO SHOW")
@@ -185,7 +185,7 @@ func parse(args []string) (*options, error) {
 		return o, fmt.Errorf("--steps = %d: must be at least 1", o.steps)
 	case !f.Changed("steps"):
 		o.steps = defaultSteps[o.format]
-	case o.steps > 20*defaultSteps["html"] && slices.Contains([]string{"gif", "html", "json"}, o.format):
+	case o.steps > 20*defaultSteps["html"] && slices.Contains([]string{"html", "json"}, o.format):
 		return o, fmt.Errorf("--steps = %d: at most %d in %s", o.steps, 20*defaultSteps["html"], o.format)
 	}
 	if o.launched != nil {

@@ -95,10 +95,8 @@ func (o *options) write(ctx context.Context, w io.Writer) error {
 		return err
 	case o.format == "json":
 		return r.WriteJSON(w)
-	case o.format == "html":
-		return r.WriteHTML(w)
 	}
-	return animate(ctx, w, r)
+	return r.WriteHTML(w)
 }
 
 // accumulator writes how the programs add, found by running them on the open device.

@@ -67,16 +67,7 @@ func (o *options) read(f *pflag.FlagSet, path string) error {
 		return err
 	}
 	o.subject = subject{name: o.programs[0].Name, stem: strings.TrimSuffix(filepath.Base(path), programFile), flops: counts.FLOPs}
-	for _, p := range o.programs {
-		p.Walk(func(s *tile.Stmt) {
-			if s.Value != nil {
-				o.firstProduct(s.Value)
-			}
-		})
-	}
-	if in := o.programs[0].RefsOf(tile.In); o.dtype == tile.InvalidDtype && len(in) > 0 {
-		o.dtype = in[0].Dtype
-	}
+	o.dtype, o.precision = model.Multiplied(o.programs)
 	return nil
 }
 
@@ -88,17 +79,6 @@ func refuse(f *pflag.FlagSet, path string) error {
 		}
 	}
 	return nil
-}
-
-// firstProduct takes dtype and precision from the first product in an expression, unless
-// they are known.
-func (o *options) firstProduct(e *tile.Expr) {
-	if e.Op == tile.OpDot && o.dtype == tile.InvalidDtype {
-		o.dtype, o.precision = e.Args[0].Dtype, e.Precision
-	}
-	for _, a := range e.Args {
-		o.firstProduct(a)
-	}
 }
 
 // findDevice takes the device that flags name: a chip, by --topology (v5e if nothing is

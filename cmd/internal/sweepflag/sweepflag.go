@@ -2,7 +2,7 @@
 // and says what its end means to who gave them. The commands that measure, tune and compare
 // share these flags.
 //
-//	--config ─► harness.Config ◄─ --family --sizes --kernel --dtype --precision --blocks --time-budget --seed --threads --pin --cache
+//	--config ─► harness.Config ◄─ --family --sizes --kernel --dtype --precision --blocks --time-budget --seed --threads --pin --cache --inputs --duty --window --cool
 package sweepflag
 
 import (
@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"time"
 
+	"matladder/check"
 	"matladder/configs"
 	"matladder/harness"
 	"matladder/internal/cli"
@@ -35,6 +36,7 @@ var flags = map[string]string{
 	"sizes":     "`SIZES` joined by commas: squares (512), m×k×n (512x1024x2048), or by name (m=512:k=1024:n=2048)",
 	"blocks":    "`BLOCKS` of v4 and v5 joined by commas: bm×bk×bn (512x1024x1024), or all",
 	"precision": "`PRECISIONS` of float32 products, joined by commas",
+	"inputs":    "`INPUTS`, distributions joined by commas, such as uniform,zeros,bits:4,sparse:50: each point once with each",
 }
 
 // Define adds --config, with a default, to the flags of a command, and those named.
@@ -52,6 +54,8 @@ func Define(f *pflag.FlagSet, config string, names ...string) {
 			cli.Offer(f, name, problem.OperandNames())
 		case "precision":
 			cli.Known(f, name, []string{"default", "highest"})
+		case "inputs":
+			cli.Known(f, name, check.Distributions())
 		}
 	}
 }
@@ -106,12 +110,25 @@ func Parse(f *pflag.FlagSet, text []byte, file string) (harness.Config, error) {
 		replace(f, "kernel", &c.Kernels, of(c.Family, harness.ParseKernels)),
 		replace(f, "dtype", &c.Asked, of(c.Family, harness.ParseDtypes)),
 		replace(f, "precision", &c.Precisions, harness.ParsePrecisions),
+		replace(f, "inputs", &c.Inputs, harness.ParseInputs),
+		replace(f, "duty", &c.Duty, harness.ParseDuty),
+		replace(f, "window", &c.Window, span),
+		replace(f, "cool", &c.Cool, span),
 		replace(f, "mesh", &c.Mesh, harness.ParseMesh),
 		replace(f, "cache", &c.Cache, harness.ParseCache),
 		replace(f, "pin", &c.Pin, strconv.ParseBool),
 		replace(f, "time-budget", &c.TimeBudget, time.ParseDuration),
 		replace(f, "seed", &c.Seed, func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }),
 	)
+}
+
+// span reads a time that is not negative.
+func span(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err == nil && d < 0 {
+		err = fmt.Errorf("%s is negative", s)
+	}
+	return d, err
 }
 
 // family puts another problem family in the place of the sweep's, if flag --family names

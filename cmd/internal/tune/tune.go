@@ -108,7 +108,7 @@ func tellDropped(w io.Writer, key tuned.Key, list []tune.Dropped) {
 func (f *flags) tuner(dev *device) tune.Tuner {
 	dev.Params.Prefetch = false // tables also serve launches that begin with all inputs in main memory
 	return tune.Tuner{
-		Backend: dev.Backend, Params: dev.Params, Dist: f.config.Dist, Seed: uint64(f.config.Seed),
+		Backend: dev.Backend, Params: dev.Params, Dist: f.config.Inputs[0], Seed: uint64(f.config.Seed),
 		Versions: dev.versions, Timeout: min(f.config.Timeout, compileLimit), Controller: dev.Controller, Prober: dev.Prober,
 		Space: tune.Space{
 			Device: dev.Device(), Model: blocking.Of(dev.Device(), blocking.Setup{VMEMBytes: dev.Params.VMEMBytes}), Workers: dev.Device().Parallel,

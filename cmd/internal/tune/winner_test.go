@@ -98,7 +98,7 @@ func testWinner(t *testing.T, c harness.Config, chip machine.Device, target mosa
 	be := &stepCounter{device: chip, target: target, asked: map[tile.Blocks]backend.Params{}}
 	dev := &device{opened: &registry.Device{Backend: be, Params: params, FastBytes: cmp.Or(params.VMEMBytes, target.DefaultVMEMBytes)}}
 	flags := flags{config: c, most: math.MaxInt}
-	flags.config.AllBlocks, flags.config.Dist = true, "uniform"
+	flags.config.AllBlocks, flags.config.Inputs = true, []string{"uniform"}
 	u := flags.tuner(dev)
 	jobs, err := flags.jobs(t.Context(), dev)
 	if err != nil {

@@ -33,6 +33,7 @@ type options struct {
 	args    []string
 	input   []string
 	out     string
+	addr    string
 	plugins []string
 	stdout  io.Writer
 	stderr  io.Writer
@@ -56,6 +57,7 @@ func init() { // a variable would depend on itself: misuse lists verbs
 		{"class", "FOLDER", "what all handed in, and their ladder", "in which folder are the hand-ins? As in: go run ./cmd/workshop class hand-ins/", 1000, []string{"out"}, class},
 		{"slides", "", "the lessons for Marp", "", 0, []string{"out"}, slides},
 		{"handout", "", "the lessons on paper", "", 0, []string{"out"}, handout},
+		{"serve", "", "the lessons as pages that check exercises", "", 0, []string{"addr"}, serve},
 		{"offline", "FILE", "an archive that needs no network", "into which file? As in: go run ./cmd/workshop offline out/matladder.tar.gz --plugin tpu", 1, []string{"plugin"}, offline},
 	}
 }
@@ -93,6 +95,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, look chec
 	o := &options{stdout: stdout, stderr: stderr, look: look}
 	f.StringArrayVar(&o.input, "input", nil, "results `FILE` or glob for predict and collect; may be repeated (default out/*.csv)")
 	f.StringVar(&o.out, "out", "", "write to `FILE`; of class, into that folder")
+	f.StringVar(&o.addr, "addr", "127.0.0.1:8080", "serve pages at `ADDRESS`; :8080 is for all of a room")
 	f.StringArrayVar(&o.plugins, "plugin", nil, "pack the `PLUGIN` that is installed here, for offline; may be repeated")
 	err := cli.Parse(f, args, manual())
 	if err == nil {

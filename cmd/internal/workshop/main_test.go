@@ -3,6 +3,10 @@ package workshop
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -72,6 +76,7 @@ func TestStatus(t *testing.T) {
 		"slides --out s.md":      cli.OK,
 		"handout --out h.md":     cli.OK,
 		"offline":                cli.Usage,
+		"serve 8080":             cli.Usage,
 	} {
 		code, stdout, stderr := workshopRun(strings.Fields(args)...)
 		if code != want {
@@ -112,6 +117,45 @@ func TestRoom(t *testing.T) {
 			t.Errorf("workshop %q: exit %d, want %d with %q\n%s%s", step.args, code, step.code, step.want, stdout, stderr)
 		}
 	}
+}
+
+// TestServe: the pages of an archive are served until Ctrl-C; elsewhere they cannot be made.
+func TestServe(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if code, _, stderr := workshopRun("serve"); code != cli.Failed || !strings.Contains(stderr, "run this from the repository's top folder") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	if err := os.MkdirAll("site/workshop", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("site/workshop/index.html", []byte("lessons"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	out, stdout := io.Pipe()
+	ended := make(chan int)
+	go func() {
+		ended <- run(ctx, []string{"serve", "--addr", "127.0.0.1:0"}, stdout, io.Discard, workshop.Exercise.CheckBlank)
+	}()
+	var url string
+	if _, err := fmt.Fscan(out, &url); err != nil {
+		t.Fatal(err)
+	}
+	go io.Copy(io.Discard, out)
+	answer, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(answer.Body)
+	answer.Body.Close()
+	if string(text) != "lessons" || err != nil {
+		t.Errorf("%q, %v", text, err)
+	}
+	cancel()
+	if code := <-ended; code != cli.OK {
+		t.Errorf("exit %d", code)
+	}
+	stdout.Close()
 }
 
 // TestCheck_Canceled: Ctrl-C is not a verdict.

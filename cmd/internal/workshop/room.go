@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -276,6 +278,29 @@ func (o *options) write(path string, make func() (string, error)) error {
 	}
 	_, err = fmt.Fprintln(o.stdout, filepath.ToSlash(path))
 	return err
+}
+
+// serve shows the pages of the archive, or those of the repository as it is.
+func serve(ctx context.Context, o *options) error {
+	folder := classroom.Pages
+	if _, err := os.Stat(folder); err != nil {
+		folder = filepath.Join("out", "site")
+		fmt.Fprintln(o.stderr, "workshop: making the pages, which takes a minute the first time")
+		if err := classroom.MakePages(ctx, ".", folder); err != nil {
+			return err
+		}
+	}
+	listener, err := net.Listen("tcp", o.addr)
+	if err != nil {
+		return cli.Usagef("serve: %w", err)
+	}
+	server := &http.Server{Handler: http.FileServer(http.Dir(folder)), ReadHeaderTimeout: 10 * time.Second}
+	defer context.AfterFunc(ctx, func() { server.Close() })()
+	fmt.Fprintf(o.stdout, "http://%s/workshop/ (Ctrl-C ends)\n", listener.Addr())
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
 }
 
 func offline(ctx context.Context, o *options) error {

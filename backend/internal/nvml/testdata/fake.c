@@ -55,6 +55,10 @@ int nvmlDeviceGetCurrentClocksThrottleReasons(void *gpu, unsigned long long *bit
 	*bits = is("hot") ? 0x44 : is("strange") ? 0x10004 : 0;
 	return is("bare") ? 3 : 0;
 }
+int nvmlDeviceGetTotalEnergyConsumption(void *gpu, unsigned long long *millijoules) {
+	*millijoules = 5000500;
+	return is("bare") ? 3 : 0;
+}
 int nvmlDeviceGetMemoryInfo(void *gpu, memory *m) {
 	m->total = 80ull << 30, m->used = 71ull << 30, m->free = m->total - m->used;
 	return is("bare") ? 3 : 0;

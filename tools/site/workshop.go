@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+var lesson = regexp.MustCompile(`^workshop/lesson(\d+)\.md$`)
+
+const (
+	questions  = `<h2 id="questions">` // of a lesson: what is behind the exercise
+	playground = "docs/playground.md"
+	area       = `<textarea rows="20" spellcheck="false" autocapitalize="off" autocorrect="off" autocomplete="off" wrap="off" aria-label="%s">
+%s</textarea>`
+)
+
+// addEditor puts the editor of a lesson's exercise behind the text about it, and that of the
+// playground at the end of its page.
+func (s *site) addEditor(p *page, body string) (string, error) {
+	if p.source == playground {
+		p.wide, p.scripts = true, []string{"player.js", "engine.js", "play.js"}
+		return body + `<section class="play" aria-label="Playground">` + fmt.Sprintf(area, "Program", "") + "</section>\n", nil
+	}
+	if p.source == "workshop/README.md" {
+		p.scripts = []string{"engine.js", "exercise.js"} // for its marks
+	}
+	m := lesson.FindStringSubmatch(p.source)
+	if m == nil {
+		return body, nil
+	}
+	names, err := fs.Glob(s.repo, "workshop/blanks/ex*/*.go")
+	if err != nil {
+		return "", err
+	}
+	files, blank := map[string]string{}, ""
+	for _, name := range names {
+		number := strings.TrimPrefix(path.Base(path.Dir(name)), "ex")
+		files[number] = strings.Replace(name, "blanks", "exercises", 1)
+		if number == m[1] {
+			blank = name
+		}
+	}
+	text, err := readFile(s.repo, blank)
+	if err != nil {
+		return "", fmt.Errorf("%s: the exercise: %w", p.source, err)
+	}
+	list, err := json.Marshal(files)
+	if err != nil {
+		return "", err
+	}
+	p.scripts = []string{"player.js", "engine.js", "exercise.js"}
+	editor := fmt.Sprintf(`<section class="exercise" data-number="%s" data-file="%s" data-files="%s" aria-label="The exercise in this page">
+<p>Or solve it here: each change is checked in this page, and kept in this browser.</p>
+%s
+</section>
+`, m[1], files[m[1]], html.EscapeString(string(list)), fmt.Sprintf(area, path.Base(blank), html.EscapeString(string(text))))
+	before, after, ok := strings.Cut(body, questions)
+	if !ok {
+		return "", fmt.Errorf("%s: no questions to put the exercise before", p.source)
+	}
+	return before + editor + questions + after, nil
+}
+
+// addProgram builds what these pages run. It is a script, since a page that is a file may load
+// no other: WebAssembly in gzip and base64, and the text of what runs it.
+func (s *site) addProgram(ctx context.Context) error {
+	temp, err := os.MkdirTemp("", "site")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp)
+	wasm := filepath.Join(temp, "wasm")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", wasm, "./wasm")
+	build.Dir = filepath.Join(s.root, "workshop", "browser")
+	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build in %s: %w\n%s", build.Dir, err, out)
+	}
+	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
+	if err != nil {
+		return fmt.Errorf("go env GOROOT: %w", err)
+	}
+	runtime, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "wasm_exec.js"))
+	if err != nil {
+		return err
+	}
+	program, err := os.ReadFile(wasm)
+	if err != nil {
+		return err
+	}
+	var packed bytes.Buffer
+	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	z.Write(program) // into memory
+	z.Close()
+	text, err := json.Marshal(map[string]string{"runtime": string(runtime), "wasm": base64.StdEncoding.EncodeToString(packed.Bytes())})
+	s.files["site/program.js"] = append([]byte("goProgram="), text...)
+	return err
+}

@@ -1,0 +1,16 @@
+module matladder/workshop/browser
+
+go 1.26.0
+
+require (
+	github.com/traefik/yaegi v0.16.1
+	golang.org/x/tools v0.52.0
+	matladder v0.0.0
+)
+
+require (
+	github.com/google/go-cmp v0.7.0 // indirect
+	gopkg.in/yaml.v3 v3.0.1 // indirect
+)
+
+replace matladder => ../..

@@ -1,0 +1,163 @@
+package browser
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"matladder/internal/each"
+	"matladder/kernels"
+	"matladder/lower/mosaic"
+	"matladder/lower/triton"
+	"matladder/machine"
+	"matladder/model"
+	"matladder/model/traverse"
+	"matladder/problem"
+	"matladder/tile"
+	"matladder/workshop"
+)
+
+// mostWalked is how many steps of a grid a page goes through.
+const mostWalked = 1 << 18
+
+// Shown is what Play shows of source.
+type Shown struct {
+	Mistakes       []Mistake
+	Wrong          string // why there is no program
+	Text           string // of the programs
+	Counts         *model.Counts
+	Intensity      float64
+	Dtype          string              // of the products
+	Peak           float64             // of the chip, for Dtype
+	Roofline       *model.Roofline     // nil where the chip has no such peak
+	Recording      *traverse.Recording // nil where the grid is too large, or tables say what it does
+	Mosaic, Triton string              // or why there is none
+}
+
+// Play shows the programs of source: JSON as package tile writes it, or Go that declares
+// Program, a function without parameters that returns programs and an error.
+func Play(ctx context.Context, source, chip string) (Shown, error) {
+	programs, mistakes, err := programsOf(source)
+	if mistakes != nil {
+		return Shown{Mistakes: mistakes}, nil
+	}
+	if err == nil {
+		_, err = tile.Bind(programs)
+	}
+	if err != nil {
+		return Shown{Wrong: err.Error()}, nil
+	}
+	device, err := machine.Find(chip)
+	if err != nil {
+		return Shown{}, err
+	}
+	s := Shown{Text: strings.Join(each.Of(programs, (*tile.Program).String), "\n")}
+	if c, err := model.Count(programs); err == nil {
+		dtype, precision := model.Multiplied(programs)
+		s.Counts, s.Intensity, s.Dtype = &c, c.Intensity(), dtype.String()
+		if r, ok := c.At(device, s.Dtype, precision.String()); ok {
+			s.Roofline, s.Peak = &r, device.PeakAt(s.Dtype, precision.String()).Value
+		}
+	}
+	if each.Sum(programs, (*tile.Program).Steps) <= mostWalked {
+		s.Recording, _ = traverse.Record(ctx, programs[0].Name, programs, nil, shownSteps) // none with tables
+	}
+	if l, err := mosaic.Lower(programs, mosaic.Options{}); err == nil {
+		s.Mosaic = strings.Join(each.Of(l.Kernels, func(k mosaic.Kernel) string { return k.Body }), "\n")
+	} else {
+		s.Mosaic = err.Error()
+	}
+	target, _ := triton.FindTarget(strings.TrimSuffix(device.Arch, "a")) // for what is no GPU, that of Lower
+	if l, err := triton.Lower(programs, triton.Options{Target: target}); err == nil {
+		s.Triton = strings.Join(each.Of(l.Kernels, func(k triton.Kernel) string { return k.Body }), "\n")
+	} else {
+		s.Triton = err.Error()
+	}
+	return s, nil
+}
+
+func programsOf(source string) (programs []*tile.Program, mistakes []Mistake, err error) {
+	if strings.HasPrefix(strings.TrimSpace(source), "{") {
+		programs, err = tile.ReadPrograms(strings.NewReader(source))
+		return programs, nil, err
+	}
+	declared, mistakes := read("program.go", source)
+	if mistakes != nil {
+		return nil, mistakes, nil
+	}
+	build, ok := declared("Program").(func() ([]*tile.Program, error))
+	if !ok {
+		return nil, nil, fmt.Errorf("there is no func Program() ([]*tile.Program, error)")
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%s: your code panics: %v", at, p)
+		}
+	}()
+	programs, err = build()
+	if err == nil && len(programs) == 0 {
+		err = fmt.Errorf("Program returns no program")
+	}
+	return programs, nil, err
+}
+
+// Example is a program of the playground's menu.
+type Example struct {
+	Group, Name string
+	Source      func() (string, error) `json:"-"`
+}
+
+// solved are solutions of exercises as examples, each with what Program returns of it.
+var solved = []struct {
+	exercise   int
+	name, call string
+}{
+	{1, "v1 with relu", "problem.Matmul{Batch: 1, M: 256, K: 256, N: 256, A: tile.Float32, B: tile.Float32, Acc: tile.Float32, Out: tile.Float32, Activation: problem.Relu}"},
+	{2, "v2, another order", "problem.New(256, 512, 2048, tile.Float32), tile.Blocks{M: 64, K: 512, N: 512}"},
+	{3, "v3", "problem.New(512, 512, 512, tile.Float32), tile.Blocks{M: 128, K: 128, N: 128}"},
+	{5, "v5", "problem.New(1024, 1024, 1024, tile.BFloat16), tile.Blocks{M: 256, K: 256, N: 256}"},
+	{6, "int8 with scales", "problem.Matmul{Batch: 1, M: 512, K: 512, N: 512, A: tile.Int8, B: tile.Int8, Acc: tile.Int32, Out: tile.Float32, Quant: \"per_channel\"}, tile.Blocks{M: 128, K: 128, N: 128}"},
+	{8, "attention in one pass", "problem.Self(512, 64, tile.Float32), tile.Blocks{M: 128, K: 128}"},
+	{11, "a scale for 32 elements", "problem.Matmul{Batch: 1, M: 256, K: 256, N: 256, A: tile.Float32, B: tile.Float4E2M1FN, Acc: tile.Float32, Out: tile.Float32, Quant: \"per_block32+e8m0\"}, tile.Blocks{M: 128, K: 128, N: 128}"},
+}
+
+// Examples lists the menu: solutions in Go, then the kernels of each family as JSON.
+func Examples() (list []Example) {
+	for _, s := range solved {
+		list = append(list, Example{"Go", s.name, func() (string, error) {
+			text, err := workshop.All[s.exercise].Solution()
+			_, text, _ = strings.Cut(text, "\npackage ")
+			_, text, _ = strings.Cut(text, "\n") // its name
+			return "package kernel\n" + text + "\n// Program is what the page shows.\nfunc Program() ([]*tile.Program, error) {\n\treturn Build(" + s.call + ")\n}\n", err
+		}})
+	}
+	for _, k := range kernels.All {
+		list = append(list, Example{k.Family().Title, k.Name(), func() (string, error) {
+			programs, err := usual(k)
+			if err != nil {
+				return "", err
+			}
+			var b strings.Builder
+			err = tile.WritePrograms(&b, programs)
+			return b.String(), err
+		}})
+	}
+	return list
+}
+
+// usual are the programs of a kernel for sizes of 512 and the first dtype that it takes.
+func usual(k kernels.Kernel) (programs []*tile.Program, err error) {
+	f := k.Family()
+	for _, words := range append(f.Dtypes, "mxfp8") {
+		asked, wrong := f.Parse(words)
+		if wrong != nil {
+			continue
+		}
+		p := f.Make(f.Equal(512), asked)
+		if err = k.Supports(p); err == nil {
+			blocks := k.Candidates(p, problem.Machine{Parallel: 2})
+			return k.Build(p, "", blocks[0])
+		}
+	}
+	return nil, err
+}
