@@ -168,25 +168,25 @@ func (b *bisection) build(ctx context.Context, commit string) error {
 	if _, err := b.git(ctx, "checkout", "--quiet", "--force", "--detach", commit); err != nil {
 		return err
 	}
-	words := []string{"go", "build", "-o", b.program(commit), "./cmd/bench"}
+	command := []string{"go", "build", "-o", b.program(commit), "./cmd/bench"}
 	switch {
 	case b.command != "" && runtime.GOOS == "windows":
-		words = []string{"cmd", "/c", b.command}
+		command = []string{"cmd", "/c", b.command}
 	case b.command != "":
-		words = []string{"sh", "-c", b.command}
+		command = []string{"sh", "-c", b.command}
 	}
-	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Dir = filepath.Join(b.tree, b.prefix)
 	cmd.Env = append(os.Environ(), "OUT="+b.program(commit))
 	var output childlog.Writer
 	cmd.Stdout, cmd.Stderr = &output, &output
 	apart(cmd)
 	err := cmd.Run()
-	if err == nil {
-		_, err = os.Stat(b.program(commit))
+	if _, missing := os.Stat(b.program(commit)); err == nil && missing != nil {
+		err = errors.New("no program $OUT was made")
 	}
 	if err != nil {
-		return cmp.Or(ctx.Err(), fmt.Errorf("%s does not build: %w: %s", b.title(ctx, commit), err, output.Line()))
+		return cmp.Or(ctx.Err(), fmt.Errorf("%s does not build: %w%s", b.title(ctx, commit), err, words.Between(": ", output.Line(), "")))
 	}
 	return nil
 }

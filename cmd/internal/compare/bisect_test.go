@@ -95,7 +95,8 @@ func TestBisect_Range(t *testing.T) {
 		{[]string{"--bisect", "HEAD~1..", "bench"}, cli.Usage, "--bisect takes no programs, as bench: flags of bench stand behind --"},
 		{[]string{"--bisect", "HEAD~1..", "--", "--out", "x.csv"}, cli.Usage, "--out makes no sense in turns"},
 		{[]string{"--bisect", "HEAD~1..", "--pairs", "0"}, cli.Usage, "--pairs 0: want at least 1"},
-		{[]string{"--bisect", "HEAD~3..", "--build", "false"}, cli.Failed, "does not build: exit status 1"},
+		{[]string{"--bisect", "HEAD~3..", "--build", "false"}, cli.Failed, "change 0 does not build: exit status 1\n"},
+		{[]string{"--bisect", "HEAD~3..", "--build", "true"}, cli.Failed, "change 0 does not build: no program $OUT was made\n"},
 		{[]string{"--build", "make", "old.csv", "new.csv"}, cli.Usage, "--build is for --bisect"},
 	} {
 		if code, _, stderr := compare(c.args...); code != c.code || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
