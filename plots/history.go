@@ -2,6 +2,7 @@ package plots
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -18,15 +19,20 @@ import (
 const mostSeries = 60
 
 // History draws the rate of each point by run, with its levels and the changes between them:
-// those that changed first.
-func History(series []stats.Series) figure.Picture {
+// those that changed first. Points without two runs to compare are left out.
+func History(series []stats.Series) (figure.Picture, error) {
 	changed := func(s stats.Series) int {
 		if len(s.Starts) > 0 {
 			return 0
 		}
 		return 1
 	}
-	list := slices.Clone(series)
+	list := each.That(series, func(s stats.Series) bool {
+		return len(each.That(s.Seconds, func(seconds float64) bool { return seconds > 0 })) > 1
+	})
+	if len(list) == 0 {
+		return nil, errors.New("no point has two runs to draw")
+	}
 	slices.SortStableFunc(list, func(a, b stats.Series) int { return cmp.Compare(changed(a), changed(b)) })
 	list = list[:min(len(list), mostSeries)]
 	var all []*stats.Summary
@@ -46,8 +52,12 @@ func History(series []stats.Series) figure.Picture {
 		least, most := 0.95, 1.05
 		for i, s := range row {
 			panels[i] = historyPanel(s, pointName(&s.Record, records))
-			for _, pt := range panels[i].Series[0].Points {
-				least, most = math.Min(least, pt.Y), math.Max(most, pt.Y)
+			for _, line := range panels[i].Series {
+				for _, pt := range line.Points {
+					if !pt.LowConfidence {
+						least, most = math.Min(least, pt.Y), math.Max(most, pt.Y)
+					}
+				}
 			}
 		}
 		for i := range panels {
@@ -55,7 +65,7 @@ func History(series []stats.Series) figure.Picture {
 		}
 		p.Rows = append(p.Rows, panels)
 	}
-	return p
+	return p, nil
 }
 
 // pointName names a series by whatever it differs in from the others.

@@ -29,7 +29,7 @@ type Change struct {
 
 const (
 	trendRuns = 10
-	fewRuns   = 6 // below it no change can be found
+	fewRuns   = 8 // below it no change can be found
 )
 
 // NearRuns is of how many runs next to a change, or up to now, a level is the mean.
