@@ -141,7 +141,7 @@ func marked(source string, f *ast.File, files *token.FileSet, info types.Info) s
 		text     string
 	}
 	offset := func(p token.Pos) int { return files.Position(p).Offset }
-	edits := []edit{{offset(f.Name.End()), offset(f.Name.End()), "; import mark " + fmt.Sprintf("%q", marks)}}
+	edits := []edit{{offset(f.Name.End()), offset(f.Name.End()), "; import _mark " + fmt.Sprintf("%q", marks)}}
 	functions := ""
 	typed := func(x ast.Expr) string { // an untyped constant's is its default
 		return types.TypeString(types.Default(info.Types[x].Type), (*types.Package).Name)
@@ -151,7 +151,7 @@ func marked(source string, f *ast.File, files *token.FileSet, info types.Info) s
 			switch s.(type) {
 			case *ast.CaseClause, *ast.CommClause: // statements of a switch's block, that begin no line
 			default:
-				edits = append(edits, edit{offset(s.Pos()), offset(s.Pos()), fmt.Sprintf("mark.At(%d); ", files.Position(s.Pos()).Line)})
+				edits = append(edits, edit{offset(s.Pos()), offset(s.Pos()), fmt.Sprintf("_mark.At(%d); ", files.Position(s.Pos()).Line)})
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"matladder/internal/each"
@@ -95,7 +96,7 @@ func programsOf(source string) (programs []*tile.Program, mistakes []Mistake, er
 		}
 	}()
 	programs, err = build()
-	if err == nil && len(programs) == 0 {
+	if err == nil && (len(programs) == 0 || slices.Contains(programs, nil)) {
 		err = fmt.Errorf("Program returns no program")
 	}
 	return programs, nil, err
@@ -148,7 +149,7 @@ func Examples() (list []Example) {
 // usual are the programs of a kernel for sizes of 512 and the first dtype that it takes.
 func usual(k kernels.Kernel) (programs []*tile.Program, err error) {
 	f := k.Family()
-	for _, words := range append(f.Dtypes, "mxfp8") {
+	for _, words := range slices.Concat(f.Dtypes, []string{"mxfp8"}) {
 		asked, wrong := f.Parse(words)
 		if wrong != nil {
 			continue
