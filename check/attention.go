@@ -282,20 +282,20 @@ func (x *attentionReference) ProductsOff(part float64) { x.off = part }
 // larger than the largest of v, which a mean of them cannot be.
 func (x *attentionReference) Verify(ctx context.Context, _ []*tile.Program, _, outputs map[string]tile.Tensor) (Result, error) {
 	out, result, n := outputs["o"], Result{OK: true}, x.p.ValueDim
+	// Products of float32 are rounded once an addition; the errors are random, and so
+	// grow as the root of their number, with room for four times that.
+	scores := tile.Float32.Epsilon()*4*(2+math.Sqrt(float64(x.p.Dim))) + x.off
+	sums := tile.Float32.Epsilon()*4*(2+math.Sqrt(float64(x.p.Keys))) + x.off
 	for i := range out.Len() {
 		if i%checkEvery == 0 && ctx.Err() != nil {
 			return result, ctx.Err()
 		}
-		if v := math.Abs(out.At(i)); !(v <= x.largest*(1+4*x.p.Dtype.Epsilon()+2*x.off)) {
+		if v := math.Abs(out.At(i)); !(v <= x.largest*(1+2*sums+4*x.p.Dtype.Epsilon())) {
 			result.note(math.Inf(1), func() string {
 				return fmt.Sprintf("o[%d, %d]: %v, and no element of v is larger than %v", i/n, i%n, out.At(i), x.largest)
 			})
 		}
 	}
-	// Products of float32 are rounded once an addition; the errors are random, and so
-	// grow as the root of their number, with room for four times that.
-	scores := tile.Float32.Epsilon()*4*(2+math.Sqrt(float64(x.p.Dim))) + x.off
-	sums := tile.Float32.Epsilon()*4*(2+math.Sqrt(float64(x.p.Keys))) + x.off
 	var errors quant.Sum
 	for at, row := range x.rows {
 		for d, want := range x.want[at] {

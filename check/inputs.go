@@ -27,24 +27,25 @@ var numbered = map[string][2]int{Bits: {0, 23}, Sparse: {1, 99}}
 
 // ParseInputs reads the name of a distribution.
 func ParseInputs(s string) (string, error) {
-	word, text, _ := strings.Cut(s, ":")
-	ends, ok := numbered[word]
-	if n, err := strconv.Atoi(text); ok && err == nil && n >= ends[0] && n <= ends[1] {
-		return fmt.Sprintf("%s:%d", word, n), nil
-	}
-	switch {
-	case ok:
+	word, n := numberOf(s)
+	switch ends, ok := numbered[word]; {
+	case ok && (n < ends[0] || n > ends[1]):
 		return "", fmt.Errorf("%q: want a whole number from %d to %d behind %s:", s, ends[0], ends[1], word)
+	case ok:
+		return fmt.Sprintf("%s:%d", word, n), nil
 	case !slices.Contains([]string{Uniform, Normal, Integers, Zeros, Ones}, s):
 		return "", fmt.Errorf("unknown distribution %q (known: %s)", s, strings.Join(Distributions(), ", "))
 	}
 	return s, nil
 }
 
-// numberOf is what stands before the number of a distribution, and the number.
+// numberOf parts the name of a distribution from its number, -1 if it has none.
 func numberOf(dist string) (word string, n int) {
 	word, text, _ := strings.Cut(dist, ":")
-	n, _ = strconv.Atoi(text)
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		n = -1
+	}
 	return word, n
 }
 

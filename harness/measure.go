@@ -123,13 +123,10 @@ func (g *group) window(ctx context.Context, l *candidate, round int) (rows []res
 	if l.Duty == 0 || err != nil {
 		return nil, err
 	}
-	if err := l.exe.Poison(ctx); err != nil {
-		return nil, err
-	}
 	g.collect()
 	launches, begin := int(max(1, c.Window/windowRows/max(1, l.counts.Each))), g.now()
 	for offset := time.Duration(0); offset < c.Window; offset = g.now().Sub(begin) {
-		row, err := g.timed(ctx, l, g.varied(l, launches), nil)
+		row, err := g.repetition(ctx, l, g.varied(l, launches))
 		if err != nil {
 			return nil, err
 		}
@@ -146,14 +143,16 @@ func (g *group) window(ctx context.Context, l *candidate, round int) (rows []res
 
 // repetition times launches and returns the row, not yet verified. Others had the machine since
 // the last one: untimed launches wake threads up and bring into the caches what is there in a row
-// of launches. Loops need none, their slope is free of it.
+// of launches. Loops need none, their slope is free of it, and a window is load itself.
 func (r *run) repetition(ctx context.Context, l *candidate, launches int) (results.Record, error) {
 	row := l.row
 	if err := l.exe.Poison(ctx); err != nil {
 		return row, err
 	}
-	r.collect()
-	if l.counts.Settling > 0 {
+	if l.Duty == 0 {
+		r.collect()
+	}
+	if l.Duty == 0 && l.counts.Settling > 0 {
 		if _, err := l.exe.Launch(ctx, l.counts.Settling+l.upTo(l.counts.Settling)); err != nil {
 			return row, err
 		}
@@ -162,12 +161,6 @@ func (r *run) repetition(ctx context.Context, l *candidate, launches int) (resul
 	if err != nil {
 		return row, err
 	}
-	return r.timed(ctx, l, launches, cool)
-}
-
-// timed is repetition without what goes ahead.
-func (r *run) timed(ctx context.Context, l *candidate, launches int, cool func(context.Context, backend.Executable) error) (results.Record, error) {
-	row := l.row
 	m, doubt, err := r.measured(ctx, l, launches, cool)
 	if err != nil {
 		return row, err

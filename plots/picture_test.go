@@ -55,6 +55,16 @@ func pictures(t *testing.T) map[string]figure.Picture {
 		}
 		all[string(kind)] = made[0]
 	}
+	for kind, rows := range map[Kind][]results.Record{
+		Inputs: onInputs(onInputsRows(), "zeros", "ones", "sparse:50", "bits:0", "bits:4", "bits:15", "uniform"),
+		Load:   underLoad(onInputsRows()[:6], 25, 50, 100),
+	} {
+		made, err := Pictures(stats.Summarize(rows), Request{Kind: kind, Dtype: "float32"})
+		if err != nil || len(made) != 1 {
+			t.Fatal(len(made), err)
+		}
+		all[string(kind)] = made[0]
+	}
 	all["scaling"] = scalingPictureOf(t, spreadRows())[0]
 	all["layers"], all["layers_predicted"] = layerPicture(t, results.Measured), layerPicture(t, results.Predicted)
 	all["work"] = workPicture(t)
@@ -64,6 +74,18 @@ func pictures(t *testing.T) map[string]figure.Picture {
 	all["roofline_wide"] = wideChart(t)
 	all["roofline_counted"] = countedChart(t)
 	return all
+}
+
+// onInputsRows are two kernels at one size.
+func onInputsRows() (rows []results.Record) {
+	for i, kernel := range []string{"v5_quant", "xla"} {
+		for round := range 6 {
+			r := hand(kernel, 1024, 2e11*(1+0.1*float64(i))*(1-0.004*float64(round%3)))
+			r.Round, r.RunID, r.Pos.Line = round, "r", len(rows)+2
+			rows = append(rows, r)
+		}
+	}
+	return rows
 }
 
 // crowdedChart has more lines than there is room for names beside them, and

@@ -61,7 +61,7 @@ func (g *Guest) Load(in ...tile.Tensor) error {
 func (g *Guest) LoadSeeded(ctx context.Context, spec backend.InputSpec) (err error) {
 	g.spec, g.changed, g.pools = nil, false, nil
 	if check.Constant(spec.Dist) {
-		return fmt.Errorf("inputs %s are the same in each launch, so that an output that was kept cannot be told: %w", spec.Dist, backend.ErrUnsupported)
+		return fmt.Errorf("%s are the same in each launch, so that an output that was kept cannot be told: %w", spec.Dist, backend.ErrUnsupported)
 	}
 	if g.names, _, err = Arrays(g.Changing, nil, spec.Problem); err != nil {
 		return err
