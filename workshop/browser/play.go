@@ -52,7 +52,7 @@ func Play(ctx context.Context, source, chip string) (Shown, error) {
 	if err != nil {
 		return Shown{}, err
 	}
-	s := Shown{Text: strings.Join(each.Of(programs, (*tile.Program).String), "\n")}
+	s := Shown{Text: tile.Text(programs)}
 	if c, err := model.Count(programs); err == nil {
 		dtype, precision := model.Multiplied(programs)
 		s.Counts, s.Intensity, s.Dtype = &c, c.Intensity(), dtype.String()
