@@ -31,7 +31,7 @@ var wrong = []attempt{
 	{0, "half the work", []string{"return 2 *", "return"}},
 	{0, "one dispatch", []string{"(dispatch + DeviceSeconds(flops, peak, slow)) /", "DeviceSeconds(flops, peak, slow) /"}},
 	{0, "a rate, not a time", []string{"flops / (peak * share)", "flops * peak * share"}},
-	{0, "a loop over an integer", []string{"return 2 * float64(m) * float64(k) * float64(n)", "s := 0.0\n\tfor range n * m {\n\t\ts++\n\t}\n\tfor i := range 1 {\n\t\ts += float64(i)\n\t}\n\treturn s"}},
+	{0, "a loop over an integer", []string{"return 2 * float64(m) * float64(k) * float64(n)", "s := 0.0\n\tfor range n * m {\n\t\ts++\n\t}\n\tvar fs []func() int\n\tfor i := range min(uint8(2), 3) {\n\t\tfs = append(fs, func() int { return int(i) })\n\t}\n\treturn s + float64(fs[0]()) - float64(min(fs[1](), 1, max(m, 2)))"}},
 	{1, "no activation", []string{"tile.Max(product, tile.Number(0))", "product"}},
 	{1, "another activation", []string{"tile.Max(", "tile.Min("}},
 	{1, "a panic", []string{build1, `if p.M > 0 {

@@ -11,3 +11,5 @@
 // Source may import what exports has: math, matladder/problem and matladder/tile. It may use no
 // generic types of its own, which the interpreter lacks.
 package browser
+
+//go:generate go test -run TestExports -update .

@@ -320,6 +320,7 @@ var exports = interp.Exports{
 		"Tensor":         reflect.ValueOf((*tile.Tensor)(nil)),
 		"Test":           reflect.ValueOf(tile.Test),
 		"TestCond":       reflect.ValueOf((*tile.TestCond)(nil)),
+		"Text":           reflect.ValueOf(tile.Text),
 		"Times":          reflect.ValueOf(tile.Times),
 		"TransA":         reflect.ValueOf(tile.TransA),
 		"TransB":         reflect.ValueOf(tile.TransB),

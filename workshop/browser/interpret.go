@@ -133,21 +133,25 @@ func read(file, source string) (declared func(name string) any, mistakes []Mista
 	}, nil
 }
 
-// marked is source with a mark in front of each statement of a block, all on their own lines,
-// and with ranges over integers, which the interpreter lacks, as other loops.
+// marked is source with a mark in front of each statement of a block, all on their own lines. The
+// interpreter lacks ranges over integers, min and max: they become other loops and functions.
 func marked(source string, f *ast.File, files *token.FileSet, info types.Info) string {
 	type edit struct {
 		from, to int
 		text     string
 	}
 	offset := func(p token.Pos) int { return files.Position(p).Offset }
-	edits := []edit{{offset(f.Name.End()), offset(f.Name.End()), "; import mark " + fmt.Sprintf("%q", marks)}}
+	edits := []edit{{offset(f.Name.End()), offset(f.Name.End()), "; import _mark " + fmt.Sprintf("%q", marks)}}
+	functions := ""
+	typed := func(x ast.Expr) string { // an untyped constant's is its default
+		return types.TypeString(types.Default(info.Types[x].Type), (*types.Package).Name)
+	}
 	block := func(list []ast.Stmt) {
 		for _, s := range list {
 			switch s.(type) {
 			case *ast.CaseClause, *ast.CommClause: // statements of a switch's block, that begin no line
 			default:
-				edits = append(edits, edit{offset(s.Pos()), offset(s.Pos()), fmt.Sprintf("mark.At(%d); ", files.Position(s.Pos()).Line)})
+				edits = append(edits, edit{offset(s.Pos()), offset(s.Pos()), fmt.Sprintf("_mark.At(%d); ", files.Position(s.Pos()).Line)})
 			}
 		}
 	}
@@ -162,12 +166,17 @@ func marked(source string, f *ast.File, files *token.FileSet, info types.Info) s
 			if !ok || b.Info()&types.IsInteger == 0 {
 				break
 			}
-			name := "_i"
+			edits = append(edits, edit{offset(n.For), offset(n.X.Pos()), "for _i, _n := 0, int("}, edit{offset(n.X.End()), offset(n.X.End()), "); _i < _n; _i++"})
 			if key, ok := n.Key.(*ast.Ident); ok && key.Name != "_" {
-				name = key.Name
+				edits = append(edits, edit{offset(n.Body.Lbrace) + 1, offset(n.Body.Lbrace) + 1, fmt.Sprintf("%s %s %s(_i); _ = %[1]s; ", key.Name, n.Tok, typed(n.X))})
 			}
-			bound := source[offset(n.X.Pos()):offset(n.X.End())]
-			edits = append(edits, edit{offset(n.For), offset(n.X.End()), fmt.Sprintf("for %s := 0; %s < (%s); %s++", name, name, bound, name)})
+		case *ast.CallExpr:
+			name, ok := n.Fun.(*ast.Ident)
+			if than := map[string]string{"min": "<", "max": ">"}; ok && info.Types[n.Fun].IsBuiltin() && than[name.Name] != "" {
+				own := fmt.Sprintf("_%s%d", name.Name, offset(name.Pos()))
+				edits = append(edits, edit{offset(name.Pos()), offset(name.End()), own})
+				functions += fmt.Sprintf("\nfunc %s(x %[2]s, more ...%[2]s) %[2]s {\nfor _, y := range more {\nif y %s x { x = y }\n}\nreturn x\n}", own, typed(n), than[name.Name])
+			}
 		}
 	}
 	slices.SortStableFunc(edits, func(a, b edit) int { return a.from - b.from })
@@ -177,5 +186,5 @@ func marked(source string, f *ast.File, files *token.FileSet, info types.Info) s
 		out.WriteString(source[done:e.from] + e.text)
 		done = e.to
 	}
-	return out.String() + source[done:]
+	return out.String() + source[done:] + functions
 }

@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"matladder/internal/each"
@@ -51,7 +52,7 @@ func Play(ctx context.Context, source, chip string) (Shown, error) {
 	if err != nil {
 		return Shown{}, err
 	}
-	s := Shown{Text: strings.Join(each.Of(programs, (*tile.Program).String), "\n")}
+	s := Shown{Text: tile.Text(programs)}
 	if c, err := model.Count(programs); err == nil {
 		dtype, precision := model.Multiplied(programs)
 		s.Counts, s.Intensity, s.Dtype = &c, c.Intensity(), dtype.String()
@@ -95,7 +96,7 @@ func programsOf(source string) (programs []*tile.Program, mistakes []Mistake, er
 		}
 	}()
 	programs, err = build()
-	if err == nil && len(programs) == 0 {
+	if err == nil && (len(programs) == 0 || slices.Contains(programs, nil)) {
 		err = fmt.Errorf("Program returns no program")
 	}
 	return programs, nil, err
@@ -148,7 +149,7 @@ func Examples() (list []Example) {
 // usual are the programs of a kernel for sizes of 512 and the first dtype that it takes.
 func usual(k kernels.Kernel) (programs []*tile.Program, err error) {
 	f := k.Family()
-	for _, words := range append(f.Dtypes, "mxfp8") {
+	for _, words := range slices.Concat(f.Dtypes, []string{"mxfp8"}) {
 		asked, wrong := f.Parse(words)
 		if wrong != nil {
 			continue
