@@ -16,6 +16,7 @@ import (
 
 	"matladder/internal/cli"
 	"matladder/internal/each"
+	"matladder/internal/words"
 	"matladder/results"
 	"matladder/results/bundle"
 	"matladder/stats"
@@ -428,7 +429,7 @@ func (o *options) judge(list []stats.Comparison) error {
 func name(s *stats.Summary) string {
 	chip := ""
 	if s.Mode == results.Predicted { // a file may have several
-		chip = "for " + s.Chip
+		chip = words.Between("for ", s.Chip, "")
 	}
 	return strings.Join(slices.DeleteFunc([]string{s.Kernel, s.Variant, s.Blocks(), s.Dtypes(), s.Size(), string(s.Mode), chip},
 		func(part string) bool { return part == "" }), " ")

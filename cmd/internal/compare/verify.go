@@ -23,7 +23,7 @@ import (
 	"matladder/tile"
 )
 
-// replayed bounds the FLOPs of a point whose output is computed again.
+// replayed bounds the FLOPs and bytes of a point whose output is computed again.
 const replayed = 1 << 28
 
 // A verification is what a bundle turned out to be.
@@ -60,9 +60,9 @@ func runVerify(ctx context.Context, args []string, stdout io.Writer) error {
 		v.wrong = append(v.wrong, w.Error())
 	}
 	v.points = stats.Summarize(rows.Rows)
-	fmt.Fprintf(stdout, "files       %s, each with its hash\n", words.Count(len(v.content), "file"))
 	unknown := v.figures()
-	fmt.Fprintf(stdout, "figures     of %s, made of %s again\n", words.Count(len(v.points), "point"), words.Count(len(rows.Rows), "row"))
+	fmt.Fprintf(stdout, "files       %s, each with its hash\nfigures     of %s, made of %s again\n",
+		words.Count(len(v.content), "file"), words.Count(len(v.points), "point"), words.Count(len(rows.Rows), "row"))
 	if len(unknown) > 0 {
 		fmt.Fprintf(stdout, "            not compared, as another version writes them: %s\n", strings.Join(unknown, ", "))
 	}
@@ -75,19 +75,16 @@ func runVerify(ctx context.Context, args []string, stdout io.Writer) error {
 		if programs += min(1, len(list)); as {
 			same++
 		}
-		why := v.replay(ctx, &v.points[i], list)
-		if outputs++; why != "" {
-			outputs--
+		if why := v.replay(ctx, &v.points[i], list); why == "" {
+			outputs++
+		} else {
 			v.not[why] = append(v.not[why], name(&v.points[i]))
 		}
 	}
-	fmt.Fprintf(stdout, "programs    of %s; %d are those that this version makes\n", words.Count(programs, "point"), same)
-	fmt.Fprintf(stdout, "outputs     of %s, computed again on this machine and verified\n", words.Count(outputs, "point"))
-	if len(v.not) > 0 {
-		fmt.Fprintln(stdout, "not computed again:")
-	}
+	fmt.Fprintf(stdout, "programs    of %s; %d are those that this version makes\noutputs     of %s, computed again on this machine and verified\n",
+		words.Count(programs, "point"), same, words.Count(outputs, "point"))
 	for _, why := range slices.Sorted(maps.Keys(v.not)) {
-		fmt.Fprintf(stdout, "            %s: %s\n", why, words.First(v.not[why], 3, "; "))
+		fmt.Fprintf(stdout, "not here    %s: %s\n", why, words.First(v.not[why], 3, "; "))
 	}
 	fmt.Fprintln(stdout, "times       nobody can compute again: they are as far to be trusted as who made the bundle")
 	if ctx.Err() != nil {
@@ -162,10 +159,11 @@ func (v *verification) replay(ctx context.Context, s *stats.Summary, programs []
 		return "the bundle has no program of it: a vendor's, a library's, or a function of others"
 	case !s.Seed.Known || s.Dist == "":
 		return "the row has no seed or inputs"
-	case s.FLOPs > replayed:
-		return fmt.Sprintf("more than %d MFLOP", replayed>>20)
 	}
 	p, _, err := harness.Rebuild(&s.Record)
+	if err == nil && !(p.FLOPs() <= replayed && p.Bytes() <= replayed && small(programs)) {
+		return fmt.Sprintf("more than %d MFLOP or MB", replayed>>20)
+	}
 	if err == nil {
 		err = v.compute(ctx, programs, backend.InputSpec{Problem: p, Seed: uint64(s.Seed.Value), Dist: s.Dist})
 	}
@@ -177,6 +175,26 @@ func (v *verification) replay(ctx context.Context, s *stats.Summary, programs []
 		return err.Error()
 	}
 	return ""
+}
+
+// small reports whether programs of others can be run here: by their steps, arrays and blocks.
+func small(programs []*tile.Program) bool {
+	for _, p := range programs {
+		sizes := [][]int{{int(min(p.Steps(), replayed))}}
+		for _, r := range p.Refs {
+			sizes = append(sizes, r.Array, r.Block)
+		}
+		for _, list := range sizes {
+			elements := 1.0
+			for _, n := range list {
+				elements *= float64(n)
+			}
+			if elements > replayed/8 {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 type wrongOutput struct{ detail string }

@@ -74,6 +74,18 @@ func TestVerify(t *testing.T) {
 		"a program": {func(m map[string][]byte) {
 			m[bundle.Programs+"1.json"] = bytes.Replace(m[bundle.Programs+"1.json"], []byte(`"fill"`), []byte(`"empty"`), 1)
 		}, cli.Failed, "programs/1.json: tile: "},
+		"a program of another problem": {func(m map[string][]byte) {
+			_, programs, err := harness.Rebuild(&results.Record{Kernel: "v3_block", Batch: 1, M: 128, K: 64, N: 64, DtypeA: "float32", BM: 64, BK: 64, BN: 64})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var code bytes.Buffer
+			tile.WritePrograms(&code, programs)
+			m[bundle.Programs+"1.json"] = code.Bytes()
+		}, cli.OK, "outputs     of 0 points"},
+		"a program that computes something else": {func(m map[string][]byte) {
+			m[bundle.Programs+"1.json"] = bytes.Replace(m[bundle.Programs+"1.json"], []byte(`"number":0,`), []byte(`"number":1,`), 1)
+		}, cli.Failed, "the output of its program is wrong here"},
 		"its text": {func(m map[string][]byte) { m[bundle.Programs+"1.txt"] = []byte("v3") }, cli.OK, "another version printed its program otherwise: programs/1.txt"},
 		"a column": {func(m map[string][]byte) {
 			m[bundle.Figures] = bytes.Replace(m[bundle.Figures], []byte(",samples,"), []byte(",count,"), 1)
