@@ -1,5 +1,5 @@
-// Package twosample tells whether one of two programs is faster, from times that a
-// shared machine has made noisy. It has the statistics alone: files, points and verdicts
+// Package twosample tells whether one of two programs is faster, or which of many runs
+// changed, from times that a shared machine has made noisy. It has the statistics alone: files, points and verdicts
 // are those of package results (verdict.go).
 //
 //   - Compare, of runs: each side was executed some times, and each execution, a run, has
@@ -10,8 +10,10 @@
 //     at random. The orders that could have been drawn instead are then all the theory
 //     that is needed (turns.go: a randomization test). Where they do not tell yet, more
 //     of them may (Looks).
+//   - Steps, of a series of runs: which of them changed its level (steps.go: a regression
+//     beside drift).
 //
-// Both look at the fast end of the samples. Other work makes a time longer, never
+// All look at the fast end of the samples. Other work makes a time longer, never
 // shorter: the fast end is what the program takes, the slow end what the machine did.
 //
 // All times are logarithms, so that a difference is a ratio. Positive differences mean
