@@ -96,19 +96,11 @@ func newSeries(all []*Summary) (s Series) {
 	return s
 }
 
-// quietTimes are the samples of a run that counts in a series; nil of another.
-func (s *Summary) quietTimes() []float64 {
-	times := positiveOf(s.timing.quiet().samples)
-	if !s.usable() || s.Disturbed > 0 && len(times) < enoughQuiet {
-		return nil
-	}
-	return times
-}
-
 // figures are the logarithms of the times of the runs that count.
 func (s *Series) figures() (x []float64) {
 	for i, r := range s.Runs {
-		if times := r.quietTimes(); len(times) > 0 {
+		times := positiveOf(r.timing.quiet().samples)
+		if few := r.Disturbed > 0 && len(times) < enoughQuiet; r.usable() && len(times) > 0 && !few {
 			x = append(x, twosample.NewRun(times).Figure)
 			s.Seconds[i] = math.Exp(x[len(x)-1])
 		}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"matladder/internal/each"
 	"matladder/internal/words"
@@ -88,7 +89,13 @@ func versusNotes(list []Comparison) []string {
 		notes = append(notes, "one run a side: what differs from run to run is assumed, 1 % of each; several files a side, or --ab, tell smaller changes")
 	}
 	notes = append(notes, disturbedNotes(list)...)
-	if left := each.Sum(list, func(c Comparison) int { return c.leftOut() }); left > 0 {
+	left := 0
+	for _, c := range list {
+		if c.Change != nil {
+			left += c.Change.LeftOut
+		}
+	}
+	if left > 0 {
 		notes = append(notes, fmt.Sprintf("%s of points left out, as fewer than %d samples were quiet; runs counts the others", words.Count(left, "run"), enoughQuiet))
 	}
 	return append(notes, remarkNotes(list)...)
@@ -204,7 +211,8 @@ func (c *Comparison) cells() []string {
 func (c *Change) cells(new *Summary) []string {
 	with, build, trend := "", "", ""
 	if c.First != nil {
-		with, build = started(new), buildOf(new)
+		with = started(new)
+		build, _, _ = strings.Cut(new.MatladderVersion, " kernels ")
 		if c.First != c.Last {
 			with = started(c.First) + " to " + started(c.Last)
 		}
@@ -221,26 +229,6 @@ func started(s *Summary) string {
 		return filepath.Base(s.Pos.File)
 	}
 	return s.StartedAt.Format("2006-01-02 15:04")
-}
-
-// instant is when a run started, in full.
-func instant(s *Summary) string {
-	text, _ := s.Value("started_at").(string)
-	return text
-}
-
-// buildOf is the version of the program without the fingerprint of its kernels.
-func buildOf(s *Summary) string {
-	build, _, _ := strings.Cut(s.MatladderVersion, " kernels ")
-	return build
-}
-
-// leftOut is how many runs of a series are left out, told on one line of it.
-func (c *Comparison) leftOut() int {
-	if c.Change == nil {
-		return 0
-	}
-	return c.Change.LeftOut
 }
 
 func writeComparisonCSV(w io.Writer, list []Comparison) error {
@@ -270,7 +258,7 @@ func writeComparisonCSV(w io.Writer, list []Comparison) error {
 		if history {
 			brought := make([]string, 6)
 			if h := c.Change; h.First != nil {
-				brought = []string{spreadsheetSafe(s.RunID), spreadsheetSafe(s.Pos.File), instant(s), instant(h.First), instant(h.Last), spreadsheetSafe(s.MatladderVersion)}
+				brought = []string{spreadsheetSafe(s.RunID), spreadsheetSafe(s.Pos.File), s.StartedAt.Format(time.RFC3339Nano), h.First.StartedAt.Format(time.RFC3339Nano), h.Last.StartedAt.Format(time.RFC3339Nano), spreadsheetSafe(s.MatladderVersion)}
 			}
 			e := c.Change.Trend
 			row = slices.Concat(row, brought, []string{number(e.Median), number(e.Lo), number(e.Hi), positive(c.Change.LeftOut)})
