@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"matladder/internal/each"
 	"matladder/plots/figure"
@@ -45,7 +46,7 @@ func inputsPanels(q Request, size string, asked []stats.Summary, inputs []string
 	base := inputs[len(inputs)-1]
 	x := figure.Categories("inputs", inputs)
 	rate := figure.Panel{Title: "rate", X: x, Mark: 1}
-	power := figure.Panel{Title: "power", X: x}
+	power, perJoule := figure.Panel{Title: "power", X: x}, figure.Panel{Title: "work", X: x}
 	looks, names := slots(order), labels(order, true)
 	for i, c := range order {
 		list := of[lines[slices.Index(curves, c)]]
@@ -56,7 +57,7 @@ func inputsPanels(q Request, size string, asked []stats.Summary, inputs []string
 		fastest := slices.MaxFunc(onBase, func(a, b stats.Summary) int { return cmp.Compare(a.Rate.Median, b.Rate.Median) })
 		name := fmt.Sprintf("%s, %s at 1", names[i], rateUnit(fastest.Rate.Median, fastest.RateOf()).Format(fastest.Rate.Median))
 		rates := looks[i].series(name, c)
-		watts := rates
+		watts, work := rates, rates
 		for j := range list {
 			if choiceOf(&list[j]) != choiceOf(&fastest) {
 				continue
@@ -65,18 +66,25 @@ func inputsPanels(q Request, size string, asked []stats.Summary, inputs []string
 			if e := list[j].Against(&fastest); drawn(e) {
 				at := float64(slices.Index(inputs, list[j].Dist))
 				rates.Points = append(rates.Points, pointOf(at, e))
-				if w := list[j].Energy.Watts; drawable(w) {
-					watts.Points = append(watts.Points, figure.Point{X: at, Y: w, Lo: w, Hi: w, LowConfidence: list[j].LowConfidence})
+				for to, v := range map[*figure.Series]float64{&watts: list[j].Energy.Watts, &work: list[j].WorkPerJoule()} {
+					if drawable(v) {
+						to.Points = append(to.Points, figure.Point{X: at, Y: v, Lo: v, Hi: v, LowConfidence: list[j].LowConfidence})
+					}
 				}
 			}
 		}
 		rate.Add(rates)
 		power.Add(watts)
+		perJoule.Add(work)
 	}
 	p := &figure.Panels{Heading: headingOf(q, "What inputs do to a rate, at "+size, shown, false, hollowWords)}
 	p.Rows = append(p.Rows, []figure.Panel{fitted(rate, "times the rate on "+base+" inputs, paired by round", times)})
 	if len(power.Series) > 0 {
-		p.Rows = append(p.Rows, []figure.Panel{fitted(power, "W, of packages or GPU", figure.Unit{Name: "W", Value: 1})})
+		p.Rows = append(p.Rows, []figure.Panel{fitted(power, "W, of packages or GPU", plain)})
+	}
+	if len(perJoule.Series) > 0 {
+		unit := strings.TrimSuffix(asked[0].RateOf().PerSecond(), "/s") + "/J"
+		p.Rows = append(p.Rows, []figure.Panel{fitted(perJoule, "G"+unit, figure.Unit{Name: "G" + unit, Value: 1e9})})
 	}
 	p.Subtitle = append(p.Subtitle, "from left to right more bits change; bits:4 keeps 4 explicit bits of each mantissa, sparse:50 has 50 % zeros")
 	return p
