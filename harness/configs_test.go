@@ -22,6 +22,7 @@ func TestConfigs(t *testing.T) {
 		"dynamic":    {1, 1, 2048, 2048},
 		"full":       {5 * 4, 5, 512, 8192},
 		"heldout":    {20 * 3, 20, 576, 600},
+		"drawn":      {40 * 4, 40, 2, 341},
 		"llm":        {28 * 3, 28, 16, 5120},
 		"peers":      {4 * 4, 4, 512, 4096},
 		"scaled":     {5 * 3, 5, 2048, 6144},
@@ -45,8 +46,8 @@ func TestConfigs(t *testing.T) {
 			t.Errorf("%s: %d groups of %+v", name, len(s.Groups), c)
 		}
 	}
-	if got := len(configs.Names()); got != 24 {
-		t.Errorf("%d sweeps, 24 are tested", got)
+	if got := len(configs.Names()); got != 25 {
+		t.Errorf("%d sweeps, 25 are tested", got)
 	}
 }
 

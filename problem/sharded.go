@@ -32,35 +32,6 @@ type Sharded struct {
 	Way     Way
 }
 
-// ShardedFamily is the family of Sharded. What is asked is spelled as a dtype, with :scatter
-// behind it where the sums are scattered instead of a gathered. It is not registered: no
-// sweep has a machine of many devices to measure it on.
-var ShardedFamily = &Family{
-	Name: "sharded", Title: "matrix products of several devices", Figure: PerFLOPs,
-	Sizes:  []Size{{Name: "m"}, {Name: "k"}, {Name: "n"}, {"devices", 4}},
-	Dtypes: []string{"float32", "bfloat16", "bfloat16:scatter"},
-	Sample: Sizes{128, 64, 256, 4},
-	Parse:  parseWords(completeSharded), Complete: completeSharded,
-	Make: func(s Sizes, a Asked) Problem {
-		return Sharded{M: s[0], K: s[1], N: s[2], Devices: s[3], Dtype: a.A, Way: wayOf(a)}
-	},
-}
-
-func wayOf(a Asked) Way {
-	if a.Options == "" {
-		return Gather
-	}
-	return Way(a.Options)
-}
-
-func completeSharded(a Asked) (Asked, error) {
-	if a.B != tile.InvalidDtype && a.B != a.A || a.Out != tile.InvalidDtype && a.Out != a.A || a.Quant != NoQuant || a.Epilogue != "" {
-		return a, fmt.Errorf("a sharded product has one dtype, and neither quantization nor epilogue")
-	}
-	p := Sharded{1, 1, 1, 1, a.A, wayOf(a)}
-	return p.Asked(), p.Validate()
-}
-
 // Whole is the product that the devices compute together.
 func (p Sharded) Whole() Matmul { return New(p.M, p.K, p.N, p.Dtype) }
 
@@ -84,21 +55,6 @@ func (p Sharded) Local(name string) []int {
 	return nil
 }
 
-// Family is ShardedFamily.
-func (Sharded) Family() *Family { return ShardedFamily }
-
-// Sizes are m, k, n and devices.
-func (p Sharded) Sizes() Sizes { return Sizes{p.M, p.K, p.N, p.Devices} }
-
-// Asked is all but the sizes.
-func (p Sharded) Asked() Asked {
-	a := Asked{A: p.Dtype, B: p.Dtype, Acc: tile.Float32, Out: p.Dtype}
-	if p.Way != Gather {
-		a.Options = string(p.Way)
-	}
-	return a
-}
-
 // Operands are a, b and o, whole.
 func (p Sharded) Operands() []Operand {
 	return []Operand{
@@ -107,15 +63,6 @@ func (p Sharded) Operands() []Operand {
 		{Name: "o", Dtype: p.Dtype, Shape: []int{p.M, p.N}, Out: true},
 	}
 }
-
-// Sides are those of a block of what one device multiplies at once.
-func (p Sharded) Sides() []Side { return productSides(p.M, p.K, p.N, p.Dtype, p.Dtype) }
-
-// FLOPs are those of all devices.
-func (p Sharded) FLOPs() int64 { return p.Whole().FLOPs() }
-
-// Bytes are those of all operands, each once.
-func (p Sharded) Bytes() int64 { return BytesOf(p) }
 
 // String is the sizes and the dtype.
 func (p Sharded) String() string {

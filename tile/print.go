@@ -9,6 +9,11 @@ import (
 	"matladder/internal/each"
 )
 
+// Text prints programs that run in order.
+func Text(programs []*Program) string {
+	return strings.Join(each.Of(programs, (*Program).String), "\n")
+}
+
 // String prints the program in the manner of Pallas: the grid with its dimension
 // semantics; each ref with its array, block and index map, and what the last
 // block holds where it overhangs; then the body, line by line.

@@ -27,8 +27,8 @@
 // # What to measure
 //
 //	--config SWEEP           SWEEP: the path of a .yaml file, or one that comes with bench
-//	                         (anatomy, attention, attention_peers, dynamic, formats, full,
-//	                         grouped, heldout, inputs, ladder, llm, mlp, norm, norm_peers,
+//	                         (anatomy, attention, attention_peers, drawn, dynamic, formats,
+//	                         full, grouped, heldout, inputs, ladder, llm, mlp, norm, norm_peers,
 //	                         peers, quick, rope, rope_fused, scaled, sharded, softmax,
 //	                         subchannel, thin, transformer) (default "quick")
 //	--family FAMILY          problem FAMILY in place of the sweep's, with --sizes (matmul,
@@ -96,6 +96,8 @@
 //	                          FILE.json, .md or .csv; may be repeated
 //	--trace FILE              write what each thread does in one launch of each kernel to FILE,
 //	                          for ui.perfetto.dev
+//	--bundle FILE             at the end, write rows, programs, settings and the machine to
+//	                          FILE.zip, for compare verify
 //
 // # Without measuring
 //

@@ -9,6 +9,7 @@
 //	go run ./cmd/compare --ab [flags] OLD NEW [-- BENCHFLAGS...]
 //	go run ./cmd/compare --history FOLDER [flags]
 //	go run ./cmd/compare --bisect GOOD..BAD [flags] [-- BENCHFLAGS...]
+//	go run ./cmd/compare verify BUNDLE.zip
 //	matladder compare ...
 //
 // # Examples

@@ -98,6 +98,7 @@ stats/twosample: internal/each stats/interval gonum.org/v1/gonum/mathext gonum.o
 stats/interval: golang.org/x/perf/benchmath
 harness/measure: stats backend backend/seeded machine problem tile internal/deadline internal/counters results
 results: internal/files internal/known internal/words problem
+results/bundle: internal/files
 stats: model/anatomy results stats/twosample stats/interval problem golang.org/x/perf/benchfmt golang.org/x/perf/benchunit gonum.org/v1/gonum/stat
 internal/words:
 configs:
@@ -106,12 +107,12 @@ harness: stats machine/mesh harness/measure harness/tuned internal/deadline inte
 plots/figure: internal/each internal/files internal/words gonum.org/v1/plot golang.org/x/image/font
 plots: plots/figure model/anatomy stats results model machine machine/mesh
 cmd/bench: backend/registry/builtin cmd/internal/bench internal/cli
-cmd/internal/bench: stats backend/timeline internal/cgroup internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tuned harness harness/measure backend/registry/builtin backend/foreign backend/foreign/library backend/foreign/process backend/foreign/program problem backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
+cmd/internal/bench: stats results/bundle backend/timeline internal/cgroup internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tuned harness harness/measure backend/registry/builtin backend/foreign backend/foreign/library backend/foreign/process backend/foreign/program problem backend/registry configs github.com/spf13/pflag github.com/schollz/progressbar/v3 golang.org/x/term
 harness/tune: stats harness/measure backend backend/seeded kernels model machine problem tile harness/tuned model/blocking results
 cmd/tune: backend/registry/builtin cmd/internal/tune internal/cli
 cmd/internal/tune: stats internal/cli cmd/internal/deviceflag internal/files cmd/internal/sweepflag harness/tune harness/tuned harness backend/registry/builtin backend/registry results github.com/spf13/pflag golang.org/x/term model/blocking
 cmd/compare: cmd/internal/compare internal/cli
-cmd/internal/compare: stats plots plots/figure plots/report results internal/cli internal/childlog internal/files github.com/spf13/pflag
+cmd/internal/compare: stats plots plots/figure plots/report results results/bundle harness backend backend/cpu backend/seeded tile internal/cli internal/childlog internal/files github.com/spf13/pflag
 cmd/inspect: backend/registry/builtin cmd/internal/inspect internal/cli
 cmd/internal/inspect: model/anatomy backend/foreign/program backend/timeline internal/cli cmd/internal/deviceflag internal/files harness backend/xla/aot backend/registry/builtin backend/registry lower/mosaic lower/triton/ttir results model/traverse model machine kernels problem tile github.com/spf13/pflag
 cmd/mesh: cmd/internal/mesh internal/cli
@@ -121,7 +122,7 @@ cmd/internal/peers: stats internal/cli internal/files cmd/internal/sweepflag har
 plots/report: stats plots plots/report/echarts results model/traverse
 plots/report/echarts:
 cmd/plot: cmd/internal/plot internal/cli
-cmd/internal/plot: stats internal/cli internal/files results plots plots/report model machine kernels model/traverse github.com/spf13/pflag
+cmd/internal/plot: stats harness internal/cli internal/files results plots plots/report model machine kernels model/traverse github.com/spf13/pflag
 workshop/exercises/*: tile problem
 workshop/blanks/*: tile problem
 workshop/solutions/*: tile problem

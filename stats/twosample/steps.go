@@ -28,7 +28,7 @@ const (
 )
 
 // windowEnds are how many runs behind a step windows end in which it is tested.
-var windowEnds = []int{5, 20}
+var windowEnds = []int{5, 15, 40}
 
 // A drift is how a series may change by itself, in standard deviations of a run: by a slope a
 // run, and by a random walk from run to run. These are standard deviations too.
@@ -38,7 +38,7 @@ type drift struct {
 }
 
 // The runs choose between a machine that stays as it is, and one that does not.
-var assumedDrifts = []drift{{slope: 0.02, walk: 0.05, weight: 30}, {slope: 0.1, walk: 0.25, weight: 1}}
+var assumedDrifts = []drift{{slope: 0.02, walk: 0.05, weight: 100}, {slope: 0.1, walk: 0.25, weight: 1}}
 
 // oddRun is how many standard deviations a run may lie off those around it before it counts
 // as less: a single one is no level.
@@ -107,10 +107,13 @@ func newScan(x []float64) *scan {
 	for i := 1; i < len(x); i++ {
 		squares = append(squares, (x[i]-x[i-1])*(x[i]-x[i-1]))
 	}
+	own := s.variance
 	if slices.Sort(squares); len(squares) > leastSide { // twice the variance, at the median of its chi-squared distribution
-		s.variance = math.Max(s.variance, squares[len(squares)/2]/2/distuv.ChiSquared{K: 1}.Quantile(0.5))
+		own = squares[len(squares)/2] / 2 / distuv.ChiSquared{K: 1}.Quantile(0.5)
 	}
-	most := oddRun * math.Sqrt(s.variance)
+	n := float64(len(x))
+	most := oddRun * math.Sqrt((priorFreedom*s.variance+n*own)/(priorFreedom+n))
+	s.variance = math.Max(s.variance, own)
 	for i := range x {
 		around := slices.Sorted(slices.Values(x[max(0, i-2):min(len(x), i+3)]))
 		middle := around[len(around)/2]

@@ -406,7 +406,11 @@ func (b *browser) eval(expression string, result any) {
 // until waits for a condition of the page, for the browser's own minute.
 func (b *browser) until(condition string) {
 	b.t.Helper()
-	b.eval(`new Promise((done, failed) => { const wait = (n) => (`+condition+`) ? done() : n ? setTimeout(wait, 20, n - 1) : failed(new Error("never")); wait(3000); })`, nil)
+	b.eval(waiting(condition), nil)
+}
+
+func waiting(condition string) string {
+	return `new Promise((done, failed) => { const wait = (n) => (` + condition + `) ? done() : n ? setTimeout(wait, 20, n - 1) : failed(new Error("never")); wait(2500); })`
 }
 
 func (b *browser) insert(text string) {

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,9 +12,40 @@ import (
 	"testing"
 )
 
+// A driven page is one of a browser that a test works.
+type driven interface {
+	visit(url string)
+	eval(expression string, result any)
+	until(condition string)
+	insert(text string)
+	press(key string)
+	look(width int, scheme string)
+}
+
+// TestFirefox works exercises and playground of the site in Firefox.
+func TestFirefox(t *testing.T) {
+	path := findFirefox(t)
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSite(os.DirFS(root), root, "")
+	if err := errors.Join(s.build(t.Context(), false), s.addProgram(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "site")
+	if err := s.write(out); err != nil {
+		t.Fatal(err)
+	}
+	f := openFirefox(t, path)
+	url := func(output string) string { return "file://" + filepath.ToSlash(filepath.Join(out, output)) }
+	workExercises(t, f, url, root)
+	workPlayground(t, f, url)
+}
+
 // workExercises checks exercises in the page of a lesson: all as they come and solved, and one
 // as somebody types it. Package workshop/browser tests that verdicts are those of compiled files.
-func workExercises(t *testing.T, b *browser, url func(string) string, root string) {
+func workExercises(t *testing.T, b driven, url func(string) string, root string) {
 	b.visit(url("workshop/lesson3.html"))
 	b.eval(`document.querySelector(".exercise").scrollIntoView()`, nil)
 	type verdict struct{ Score, Text string }
@@ -115,7 +147,7 @@ func workExercises(t *testing.T, b *browser, url func(string) string, root strin
 }
 
 // inspect looks at a page as it is by now: nothing is too wide or too faint.
-func inspect(t *testing.T, b *browser) {
+func inspect(t *testing.T, b driven) {
 	t.Helper()
 	for width, scheme := range map[int]string{390: "light", 1280: "dark"} {
 		b.look(width, scheme)
@@ -140,7 +172,7 @@ func zipFile(z *zip.Reader, name string) (string, error) {
 }
 
 // workPlayground opens every example, follows a link, and makes mistakes.
-func workPlayground(t *testing.T, b *browser, url func(string) string) {
+func workPlayground(t *testing.T, b driven, url func(string) string) {
 	b.visit(url("docs/playground.html"))
 	says := func(what string) {
 		t.Helper()

@@ -13,38 +13,51 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"matladder/internal/cli"
 )
 
 const (
 	madeCommits = 40
-	madeRuns    = 3 // of each commit, one after another
+	madeRuns    = 5 // of each commit, one after another
 )
 
 // planted are the slowdowns of a made repository, in percent.
 var planted = []int{2, 5, 10}
 
-// madeProgram measures real work with a real clock and writes rows of three points, of which a
-// commit can change the work of the first.
+// madeProgram writes rows of three points, of which a commit can change the work of the first.
+// Times are simulated as those of the idle machine of stats/twosample, or with --real measured:
+// of arithmetic, by the time that processors gave the process, with a control.
 const madeProgram = `package main
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"os"
 	"slices"
+	"syscall"
 	"time"
 )
 
+func used() float64 {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err)
+	}
+	return float64(u.Utime.Sec+u.Stime.Sec) + 1e-6*float64(u.Utime.Usec+u.Stime.Usec)
+}
+
 var sink float64
 
-func launch(steps int) {
+func launch(steps int) float64 {
+	begin := used()
 	a, b, c, d := 1.0, 1.1, 1.2, 1.3
 	for range steps {
 		a, b, c, d = a*0.999999+1e-6, b*0.999999+1e-6, c*0.999999+1e-6, d*0.999999+1e-6
 	}
 	sink += a + b + c + d
+	return used() - begin
 }
 
 func main() {
@@ -52,14 +65,26 @@ func main() {
 	if err != nil {
 		panic(err)
 	}
+	real := slices.Contains(os.Args, "--real")
 	started := time.Now().UTC()
-	fmt.Fprintln(out, "schema,run_id,started_at,matladder_version,host,backend,kernel,mode,method,status,batch,m,k,n,dtype_a,round,rep,launches,seconds")
-	for round := range 25 {
+	fmt.Fprintln(out, "schema,run_id,started_at,matladder_version,host,backend,kernel,mode,method,status,batch,m,k,n,dtype_a,round,rep,launches,seconds,control_compute_ahead,control_compute_behind")
+	common := 0.003 * rand.NormFloat64()
+	own := [3]float64{common + 0.006*rand.NormFloat64(), common + 0.006*rand.NormFloat64(), common + 0.006*rand.NormFloat64()}
+	control := ""
+	for round := range 24 {
+		var seconds [3]float64
 		for point, steps := range []int{500 * work, 500000, 300000} {
-			begin := time.Now()
-			launch(steps)
-			fmt.Fprintf(out, "1,%d,%s,%s,here,made,point%d,measured,direct,ok,1,64,64,64,float32,%d,0,1,%.9f\n", started.UnixNano(),
-				started.Format(time.RFC3339Nano), revision, point+1, round, time.Since(begin).Seconds())
+			if real {
+				seconds[point] = launch(steps)
+				control = fmt.Sprintf("%.9f,%.9f", launch(100000), launch(100000))
+			} else {
+				seconds[point] = 2e-9 * float64(steps) * math.Exp(own[point]+0.015*rand.ExpFloat64())
+				control = ","
+			}
+		}
+		for point, s := range seconds {
+			fmt.Fprintf(out, "1,%d,%s,%s,here,made,point%d,measured,direct,ok,1,64,64,64,float32,%d,0,1,%.9f,%s\n", started.UnixNano(),
+				started.Format(time.RFC3339Nano), revision, point+1, round, s, control)
 		}
 	}
 }
@@ -70,6 +95,7 @@ type madeRepository struct {
 	folder  string
 	commits []string
 	slow    map[int]int // by commit: percent
+	flags   string      // of the program
 }
 
 // histories makes repositories and counts what compare --history and --bisect find in them.
@@ -77,7 +103,8 @@ func histories(ctx context.Context, args []string, stdout, stderr io.Writer) err
 	f := cli.NewFlags("trust history")
 	tries := f.Int("times", 10, "`TRIES`, each with a repository of its own")
 	seed := f.Uint64("seed", 1, "`SEED` of where slowdowns are")
-	turn := f.Duration("turn", time.Millisecond, "the `TIME` of --turn of compare --bisect: the program takes as long as it takes")
+	bisects := f.IntSlice("bisect", []int{5, 10, 0}, "slowdowns to find by --bisect, in `PERCENT`; 0 for any of all")
+	real := f.Bool("real", false, "measure programs that compute, in place of simulated times")
 	if err := cli.Parse(f, args, "usage: trust history [flags]"); err != nil {
 		return err
 	}
@@ -94,7 +121,7 @@ func histories(ctx context.Context, args []string, stdout, stderr io.Writer) err
 	if _, err := command(ctx, root, "go", "build", "-o", compare, "./cmd/compare"); err != nil {
 		return err
 	}
-	fmt.Fprintln(stdout, "| try | slowdowns | found by --history | invented | --bisect of 5 % alone | of 10 % alone | of all |\n| ---: | --- | ---: | ---: | --- | --- | --- |")
+	fmt.Fprintln(stdout, "| try | slowdowns | found by --history | invented | --bisect |\n| ---: | --- | ---: | ---: | --- |")
 	missed := 0
 	for try := range *tries {
 		rng := rand.New(rand.NewPCG(*seed, uint64(try)))
@@ -102,18 +129,24 @@ func histories(ctx context.Context, args []string, stdout, stderr io.Writer) err
 		if err != nil {
 			return err
 		}
-		found, invented, err := r.history(ctx, compare)
+		if r.flags = "--simulated"; *real {
+			r.flags = "--real"
+		}
+		found, invented, err := r.history(ctx, compare, stderr)
 		if err != nil {
 			return err
 		}
 		var bisected []string
-		for _, percent := range []int{5, 10, 0} {
-			said := r.bisect(ctx, compare, percent, *turn)
+		for _, percent := range *bisects {
+			said := r.bisect(ctx, compare, percent)
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if bisected = append(bisected, said); said != "found" {
+			if said != "found" {
 				missed++
+			}
+			if bisected = append(bisected, fmt.Sprintf("%d %%: %s", percent, said)); percent == 0 {
+				bisected[len(bisected)-1] = "any: " + said
 			}
 		}
 		var where []string
@@ -123,7 +156,7 @@ func histories(ctx context.Context, args []string, stdout, stderr io.Writer) err
 			}
 		}
 		missed += len(planted) - found + invented
-		fmt.Fprintf(stdout, "| %d | %s | %d of %d | %d | %s |\n", try+1, strings.Join(where, ", "), found, len(planted), invented, strings.Join(bisected, " | "))
+		fmt.Fprintf(stdout, "| %d | %s | %d of %d | %d | %s |\n", try+1, strings.Join(where, ", "), found, len(planted), invented, strings.Join(bisected, ", "))
 		os.RemoveAll(r.folder)
 	}
 	if missed > 0 {
@@ -172,7 +205,7 @@ func makeRepository(ctx context.Context, folder string, rng *rand.Rand) (*madeRe
 }
 
 // history runs the programs of all commits and counts what compare --history says of them.
-func (r *madeRepository) history(ctx context.Context, compare string) (found, invented int, err error) {
+func (r *madeRepository) history(ctx context.Context, compare string, stderr io.Writer) (found, invented int, err error) {
 	rows := filepath.Join(r.folder, "rows")
 	if err := os.MkdirAll(rows, 0o755); err != nil {
 		return 0, 0, err
@@ -185,12 +218,12 @@ func (r *madeRepository) history(ctx context.Context, compare string) (found, in
 			return 0, 0, err
 		}
 		for run := range madeRuns {
-			if _, err := command(ctx, r.folder, "./program", "--out", filepath.Join(rows, fmt.Sprintf("%02d-%d.csv", i, run))); err != nil {
+			if _, err := command(ctx, r.folder, "./program", r.flags, "--out", filepath.Join(rows, fmt.Sprintf("%02d-%d.csv", i, run))); err != nil {
 				return 0, 0, err
 			}
 		}
 	}
-	text, err := command(ctx, r.folder, compare, "--history", rows, "--as", "csv")
+	text, err := command(ctx, r.folder, compare, "--history", rows, "--band", "1%", "--as", "csv")
 	if err != nil {
 		return 0, 0, err
 	}
@@ -216,6 +249,10 @@ func (r *madeRepository) history(ctx context.Context, compare string) (found, in
 			invented++
 		}
 	}
+	if found < len(planted) || invented > 0 {
+		text, _ := command(ctx, r.folder, compare, "--history", rows, "--band", "1%")
+		fmt.Fprint(stderr, text)
+	}
 	return found, invented, nil
 }
 
@@ -230,14 +267,14 @@ func (r *madeRepository) planted() (list []int) {
 
 // bisect has compare --bisect look for a slowdown in the commits around it, or with 0 in all:
 // there it may find any.
-func (r *madeRepository) bisect(ctx context.Context, compare string, percent int, turn time.Duration) string {
+func (r *madeRepository) bisect(ctx context.Context, compare string, percent int) string {
 	good, bad, wanted := 0, len(r.commits)-1, r.planted()
 	for at, p := range r.slow {
 		if p == percent {
 			good, bad, wanted = at-4, min(bad, at+4), []int{at}
 		}
 	}
-	said, err := command(ctx, r.folder, compare, "--bisect", r.commits[good]+".."+r.commits[bad], "--build", `go build -o "$OUT"`, "--turn", turn.String())
+	said, err := command(ctx, r.folder, compare, "--bisect", r.commits[good]+".."+r.commits[bad], "--build", `go build -o "$OUT"`, "--turn", "1ms", "--", r.flags)
 	if err != nil {
 		return err.Error()
 	}

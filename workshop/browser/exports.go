@@ -405,7 +405,6 @@ var exports = interp.Exports{
 		"Scheme":          reflect.ValueOf((*problem.Scheme)(nil)),
 		"Self":            reflect.ValueOf(problem.Self),
 		"Sharded":         reflect.ValueOf((*problem.Sharded)(nil)),
-		"ShardedFamily":   reflect.ValueOf(&problem.ShardedFamily).Elem(),
 		"Side":            reflect.ValueOf((*problem.Side)(nil)),
 		"Silu":            reflect.ValueOf(problem.Silu),
 		"Size":            reflect.ValueOf((*problem.Size)(nil)),

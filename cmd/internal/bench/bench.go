@@ -146,7 +146,15 @@ func (f *flags) execute(ctx context.Context, config harness.Config, x execution,
 	if len(outcome.Rows) == 0 && !x.resume {
 		os.Remove(results.NoteFile(out)) // as the file, which was not kept
 	}
-	if err := f.conclude(stdout, stderr, out, outcome, sweepflag.Out(err, out, x.resume)); err != nil || f.trace == "" {
+	whole := err == nil
+	err = f.conclude(stdout, stderr, out, outcome, sweepflag.Out(err, out, x.resume))
+	if f.bundle != "" && whole {
+		if err := f.writeBundle(ctx, dev, cmp.Or(outcome.Saved, out)); err != nil {
+			return fmt.Errorf("--bundle: %w", err)
+		}
+		fmt.Fprintln(stdout, f.bundle)
+	}
+	if err != nil || f.trace == "" {
 		return err
 	}
 	return f.writeTrace(ctx, stdout, dev, sweep)

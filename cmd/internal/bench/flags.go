@@ -30,7 +30,7 @@ type flags struct {
 	predict, resume, list, dryRun bool
 	machine, probe, counters      bool
 	accumulators                  bool
-	trace                         string
+	trace, bundle                 string
 	budget                        time.Duration
 	threads                       int
 
@@ -95,6 +95,7 @@ func parseFlags(args []string) (*flags, error) {
 	cli.Known(s, "table-columns", stats.TableColumns)
 	s.StringArrayVar(&f.export, "export", nil, "write the table, which plot makes of the results too, to `FILE`.json, .md or .csv; may be repeated")
 	s.StringVar(&f.trace, "trace", "", "write what each thread does in one launch of each kernel to `FILE`, for ui.perfetto.dev")
+	s.StringVar(&f.bundle, "bundle", "", "at the end, write rows, programs, settings and the machine to `FILE`.zip, for compare verify")
 	cli.Group(s, "RESULTS")
 	s.BoolVar(&f.list, "list", false, "print the points")
 	s.BoolVar(&f.dryRun, "dry-run", false, "print how many points there are, and the memory and time that they take")
@@ -131,8 +132,10 @@ func (f *flags) check() error {
 		return cli.Usagef("--threads %d is negative", f.threads)
 	case f.columns != "" && badColumns(f.columns) != nil:
 		return cli.Usagef("--table-columns: %w", badColumns(f.columns))
-	case (f.trace != "" || f.export != nil) && (f.list || f.dryRun || f.machine):
-		return cli.Usagef("--trace and --export need a sweep that runs: leave --list, --dry-run and --machine out")
+	case (f.trace != "" || f.export != nil || f.bundle != "") && (f.list || f.dryRun || f.machine || f.accumulators):
+		return cli.Usagef("--trace, --export and --bundle need a sweep that runs: leave --list, --dry-run, --machine and --accumulators out")
+	case f.bundle != "" && filepath.Ext(f.bundle) != ".zip":
+		return cli.Usagef("--bundle %s: want a file that ends in .zip", f.bundle)
 	case f.fault != "" && !slices.Contains(check.Faults(), f.fault):
 		return cli.Usagef("--fault: unknown fault %q (known: %s)", f.fault, strings.Join(check.Faults(), ", "))
 	}
@@ -165,7 +168,7 @@ func (f *flags) check() error {
 }
 
 // ofExecution are the flags that say nothing of the sweep.
-var ofExecution = []string{"out", "resume", "list", "dry-run", "table-columns", "export", "trace"}
+var ofExecution = []string{"out", "resume", "list", "dry-run", "table-columns", "export", "trace", "bundle"}
 
 // recall returns the flags that f.resume goes on with: if none but those of an execution and its
 // time budget were given, the ones that the results file was begun with, and its sweep.

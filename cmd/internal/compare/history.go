@@ -62,7 +62,7 @@ func (o *options) runHistory(ctx context.Context, stdout io.Writer, warn func(er
 	return o.judge(latest)
 }
 
-// resultsIn are the results files of a folder and of the folders in it.
+// resultsIn are the results files and bundles of a folder and of the folders in it.
 func resultsIn(folder string) (paths []string, err error) {
 	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -74,13 +74,13 @@ func resultsIn(folder string) (paths []string, err error) {
 			return fmt.Errorf("%s is not a folder", folder)
 		case entry.IsDir() && hidden:
 			return filepath.SkipDir
-		case !entry.IsDir() && !hidden && filepath.Ext(path) == ".csv":
+		case !entry.IsDir() && !hidden && slices.Contains([]string{".csv", ".zip"}, filepath.Ext(path)):
 			paths = append(paths, path)
 		}
 		return nil
 	})
 	if err == nil && len(paths) == 0 {
-		err = fmt.Errorf("%s has no results files (.csv)", folder)
+		err = fmt.Errorf("%s has no results files (.csv) or bundles (.zip)", folder)
 	}
 	return paths, cli.Input("history", err)
 }

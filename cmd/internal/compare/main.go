@@ -2,11 +2,13 @@
 package compare
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +17,7 @@ import (
 	"matladder/internal/cli"
 	"matladder/internal/each"
 	"matladder/results"
+	"matladder/results/bundle"
 	"matladder/stats"
 
 	"github.com/spf13/pflag"
@@ -22,6 +25,9 @@ import (
 
 // Run is the command: it writes the table to stdout and returns the exit status.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if len(args) > 0 && args[0] == "verify" {
+		return cli.End("compare", runVerify(ctx, args[1:], stdout), "interrupted", stdout, stderr)
+	}
 	o, err := parse(args)
 	if err == nil {
 		warn := func(err error) { fmt.Fprintf(stderr, "compare: %v\n", err) }
@@ -73,6 +79,7 @@ SYNOPSIS
   go run ./cmd/compare --ab [flags] OLD NEW [-- BENCHFLAGS...]
   go run ./cmd/compare --history FOLDER [flags]
   go run ./cmd/compare --bisect GOOD..BAD [flags] [-- BENCHFLAGS...]
+  go run ./cmd/compare verify BUNDLE.zip
   matladder compare ...
 
 EXAMPLES
@@ -330,7 +337,21 @@ func (o *options) readFile(ctx context.Context, path string, warn func(error)) (
 // summarize returns the points of a file, and those that are asked for.
 func (o *options) summarize(ctx context.Context, path string, warn func(error)) (all, list []stats.Summary, err error) {
 	var rows stats.Summarizer
-	f, err := rows.AddFile(ctx, path)
+	add := func() (*results.File, error) { return rows.AddFile(ctx, path) }
+	if filepath.Ext(path) == ".zip" {
+		add = func() (*results.File, error) {
+			content, err := bundle.Read(path)
+			if err != nil {
+				return nil, err
+			}
+			f, err := results.Read(bytes.NewReader(content[bundle.Rows]), path)
+			for i := 0; err == nil && i < len(f.Rows); i++ {
+				rows.Add(&f.Rows[i])
+			}
+			return f, err
+		}
+	}
+	f, err := add()
 	if err != nil {
 		return nil, nil, cli.Input("", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"matladder/harness"
 	"matladder/internal/cli"
 	"matladder/machine"
 	"matladder/model"
@@ -103,7 +104,7 @@ func (programs) Step(s *stats.Summary) (model.Time, error) {
 	if !ok {
 		return model.Time{}, fmt.Errorf("no chip %q", s.Chip)
 	}
-	_, list, err := rebuild(s)
+	_, list, err := harness.Rebuild(&s.Record)
 	if err != nil {
 		return model.Time{}, err
 	}

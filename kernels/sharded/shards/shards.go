@@ -52,7 +52,7 @@ func Candidates(p problem.Sharded, rows int) []tile.Blocks {
 	for _, n := range []int{512, 256, 128} {
 		list = append(list, tile.Blocks{M: divisor(rows, n), K: p.Local("b")[0], N: divisor(columns, n)})
 	}
-	return problem.ClipAll(p, list...)
+	return tile.Candidates(p.M, p.K, p.N, list...)
 }
 
 // divisor is the largest number up to at most that divides n.

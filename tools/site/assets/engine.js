@@ -36,7 +36,7 @@ const engine = (() => {
     };
     w.onerror = (e) => {
       e.preventDefault(); // it is told here
-      stop(w, e.message.includes("call stack") ? "It ran out of stack: does a function call itself without end?" : e.message);
+      stop(w, /call stack|recursion/.test(e.message) ? "It ran out of stack: does a function call itself without end?" : e.message);
     };
     const begun = new Promise((done, failed) => w.waiting.set(0, { done, failed }));
     w.postMessage({ module: compiled });

@@ -7,6 +7,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"syscall/js"
 
@@ -38,25 +39,20 @@ func main() {
 	select {} // calls come in
 }
 
-// answer is a function of JavaScript that returns JSON: what f returns, or its error as Error.
+// answer is a function of JavaScript that returns JSON: what f returns, or as Error its error or
+// panic.
 func answer(f func(args []js.Value) (any, error)) js.Func {
 	return js.FuncOf(func(_ js.Value, args []js.Value) (text any) {
-		wrong := func(why any) any {
-			text, _ := json.Marshal(map[string]string{"Error": fmt.Sprint(why)})
-			return string(text)
-		}
 		defer func() {
 			if p := recover(); p != nil {
-				text = wrong(p)
+				wrong, _ := json.Marshal(map[string]string{"Error": fmt.Sprint(p)})
+				text = string(wrong)
 			}
 		}()
 		v, err := f(args)
-		if err != nil {
-			return wrong(err)
-		}
-		made, err := json.Marshal(v)
-		if err != nil {
-			return wrong(err)
+		made, wrong := json.Marshal(v)
+		if err := errors.Join(err, wrong); err != nil {
+			panic(err)
 		}
 		return string(made)
 	})

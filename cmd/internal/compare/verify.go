@@ -1,0 +1,205 @@
+package compare
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"matladder/backend"
+	"matladder/backend/cpu"
+	"matladder/backend/seeded"
+	"matladder/harness"
+	"matladder/internal/cli"
+	"matladder/internal/words"
+	"matladder/results"
+	"matladder/results/bundle"
+	"matladder/stats"
+	"matladder/tile"
+)
+
+// replayed bounds the FLOPs of a point whose output is computed again.
+const replayed = 1 << 28
+
+// A verification is what a bundle turned out to be.
+type verification struct {
+	content map[string][]byte
+	points  []stats.Summary
+	cpu     backend.Backend
+	wrong   []string            // what does not follow from what it holds
+	not     map[string][]string // points that cannot be held against anything here, by why
+}
+
+// runVerify says of a bundle what can be verified here, and what cannot.
+func runVerify(ctx context.Context, args []string, stdout io.Writer) error {
+	if len(args) != 1 || strings.HasPrefix(args[0], "-") {
+		return cli.Usagef("verify wants one bundle, as bench --bundle writes it: compare verify run.zip")
+	}
+	_, err := os.Stat(args[0])
+	if err != nil {
+		return cli.Input("", err)
+	}
+	v := verification{not: map[string][]string{}}
+	if v.cpu, err = cpu.Open(cpu.Options{NoProbe: true}); err != nil {
+		return err
+	}
+	defer v.cpu.Close()
+	if v.content, err = bundle.Read(args[0]); err != nil {
+		return err
+	}
+	rows, err := results.Read(bytes.NewReader(v.content[bundle.Rows]), bundle.Rows)
+	if err != nil {
+		return fmt.Errorf("%s: %w", args[0], err)
+	}
+	for _, w := range rows.Warnings() {
+		v.wrong = append(v.wrong, w.Error())
+	}
+	v.points = stats.Summarize(rows.Rows)
+	fmt.Fprintf(stdout, "files       %s, each with its hash\n", words.Count(len(v.content), "file"))
+	unknown := v.figures()
+	fmt.Fprintf(stdout, "figures     of %s, made of %s again\n", words.Count(len(v.points), "point"), words.Count(len(rows.Rows), "row"))
+	if len(unknown) > 0 {
+		fmt.Fprintf(stdout, "            not compared, as another version writes them: %s\n", strings.Join(unknown, ", "))
+	}
+	same, programs, outputs := 0, 0, 0
+	for i := range v.points {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		list, as := v.programs(i)
+		if programs += min(1, len(list)); as {
+			same++
+		}
+		why := v.replay(ctx, &v.points[i], list)
+		if outputs++; why != "" {
+			outputs--
+			v.not[why] = append(v.not[why], name(&v.points[i]))
+		}
+	}
+	fmt.Fprintf(stdout, "programs    of %s; %d are those that this version makes\n", words.Count(programs, "point"), same)
+	fmt.Fprintf(stdout, "outputs     of %s, computed again on this machine and verified\n", words.Count(outputs, "point"))
+	if len(v.not) > 0 {
+		fmt.Fprintln(stdout, "not computed again:")
+	}
+	for _, why := range slices.Sorted(maps.Keys(v.not)) {
+		fmt.Fprintf(stdout, "            %s: %s\n", why, words.First(v.not[why], 3, "; "))
+	}
+	fmt.Fprintln(stdout, "times       nobody can compute again: they are as far to be trusted as who made the bundle")
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if n := len(v.wrong); n > 0 {
+		return fmt.Errorf("%s: %s", args[0], words.First(v.wrong, 3, "; "))
+	}
+	return nil
+}
+
+// figures compares the table of the bundle with one of its rows, by the columns that both have.
+// It returns the others.
+func (v *verification) figures() (unknown []string) {
+	var text bytes.Buffer
+	if err := stats.WriteTable(&text, "csv", v.points); err != nil {
+		v.wrong = append(v.wrong, err.Error())
+	}
+	want, _ := csv.NewReader(&text).ReadAll()
+	have, err := csv.NewReader(bytes.NewReader(v.content[bundle.Figures])).ReadAll()
+	if err != nil || len(have) != len(want) || len(have) == 0 {
+		v.wrong = append(v.wrong, fmt.Sprintf("%s has not the %s of its rows", bundle.Figures, words.Count(len(v.points), "point")))
+		return nil
+	}
+	for c, column := range have[0] {
+		at := slices.Index(want[0], column)
+		if at < 0 {
+			unknown = append(unknown, column)
+			continue
+		}
+		for line := 1; line < len(have); line++ {
+			if have[line][c] != want[line][at] {
+				v.wrong = append(v.wrong, fmt.Sprintf("%s:%d: %s is %.40q, and %.40q by the rows", bundle.Figures, line+1, column, have[line][c], want[line][at]))
+			}
+		}
+	}
+	return unknown
+}
+
+// programs are those of a point in the bundle, and whether this version makes the same of its row.
+func (v *verification) programs(point int) (list []*tile.Program, same bool) {
+	name := fmt.Sprint(bundle.Programs, point+1)
+	code, ok := v.content[name+".json"]
+	if !ok {
+		return nil, false
+	}
+	list, err := tile.ReadPrograms(bytes.NewReader(code))
+	if err != nil {
+		v.wrong = append(v.wrong, fmt.Sprintf("%s.json: %v", name, err))
+		return nil, false
+	}
+	text := tile.Text(list)
+	if text != string(v.content[name+".txt"]) {
+		const why = "another version printed its program otherwise"
+		v.not[why] = append(v.not[why], name+".txt")
+	}
+	_, made, err := harness.Rebuild(&v.points[point].Record)
+	return list, err == nil && tile.Text(made) == text
+}
+
+// replay computes the output of a point by its programs again, on inputs of its seed. It returns
+// why it cannot.
+func (v *verification) replay(ctx context.Context, s *stats.Summary, programs []*tile.Program) string {
+	switch {
+	case s.Status != results.OK:
+		return "the point is " + string(s.Status)
+	case s.Mode == results.Predicted:
+		return "a prediction: its compiler is not asked here"
+	case s.Backend != v.cpu.Name():
+		return "the device of backend " + s.Backend + " is not asked here"
+	case len(programs) == 0:
+		return "the bundle has no program of it: a vendor's, a library's, or a function of others"
+	case !s.Seed.Known || s.Dist == "":
+		return "the row has no seed or inputs"
+	case s.FLOPs > replayed:
+		return fmt.Sprintf("more than %d MFLOP", replayed>>20)
+	}
+	p, _, err := harness.Rebuild(&s.Record)
+	if err == nil {
+		err = v.compute(ctx, programs, backend.InputSpec{Problem: p, Seed: uint64(s.Seed.Value), Dist: s.Dist})
+	}
+	if wrong, ok := err.(*wrongOutput); ok {
+		v.wrong = append(v.wrong, name(s)+": "+wrong.Error())
+		return "its output is wrong"
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+type wrongOutput struct{ detail string }
+
+func (e *wrongOutput) Error() string { return "the output of its program is wrong here: " + e.detail }
+
+// compute runs programs on the CPU once and verifies what they write.
+func (v *verification) compute(ctx context.Context, programs []*tile.Program, spec backend.InputSpec) error {
+	compiled, err := backend.Compile(ctx, v.cpu, programs, backend.Params{})
+	if err != nil {
+		return err
+	}
+	e := seeded.Of(compiled, programs, seeded.Keep(1, false))
+	defer e.Close()
+	if err := e.LoadSeeded(ctx, spec); err != nil {
+		return err
+	}
+	if _, err := e.Run(ctx, 1); err != nil {
+		return err
+	}
+	r, err := e.Check(ctx, backend.CheckSpec{InputSpec: spec})
+	if err == nil && !r.OK {
+		err = &wrongOutput{r.Detail}
+	}
+	return err
+}
