@@ -17,7 +17,7 @@ func TestRun_Errors(t *testing.T) {
 	write(t, "empty/.keep", "")
 	write(t, "file", "")
 	header, rows, _ := strings.Cut(read(t, "out/20261120-101500.csv"), "\n")
-	write(t, "bad/header.csv", strings.Replace(header, "seconds", "sekunden", 1)+"\n"+rows)
+	write(t, "bad/header.csv", strings.Replace(header, ",seconds,", ",sekunden,", 1)+"\n"+rows)
 	write(t, "bad/only_header.csv", header+"\n")
 	write(t, "bad/empty.csv", "")
 	write(t, "bad/picture.csv", "\x89PNG\r\n\x1a\n\x00\x00")
