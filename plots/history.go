@@ -2,14 +2,16 @@ package plots
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
-	"time"
 
+	"matladder/internal/each"
 	"matladder/internal/words"
 	"matladder/plots/figure"
+	"matladder/results"
 	"matladder/stats"
 )
 
@@ -17,15 +19,20 @@ import (
 const mostSeries = 60
 
 // History draws the rate of each point by run, with its levels and the changes between them:
-// those that changed first.
-func History(series []stats.Series) figure.Picture {
+// those that changed first. Points without two runs to compare are left out.
+func History(series []stats.Series) (figure.Picture, error) {
 	changed := func(s stats.Series) int {
 		if len(s.Starts) > 0 {
 			return 0
 		}
 		return 1
 	}
-	list := slices.Clone(series)
+	list := each.That(series, func(s stats.Series) bool {
+		return len(each.That(s.Seconds, func(seconds float64) bool { return seconds > 0 })) > 1
+	})
+	if len(list) == 0 {
+		return nil, errors.New("no point has two runs to draw")
+	}
 	slices.SortStableFunc(list, func(a, b stats.Series) int { return cmp.Compare(changed(a), changed(b)) })
 	list = list[:min(len(list), mostSeries)]
 	var all []*stats.Summary
@@ -39,14 +46,18 @@ func History(series []stats.Series) figure.Picture {
 	if n := len(series) - len(list); n > 0 {
 		p.Subtitle = append(p.Subtitle, fmt.Sprintf("%d more points are not shown", n))
 	}
-	name := pointNames(list)
+	records := each.Of(list, func(s stats.Series) *results.Record { return &s.Record })
 	for row := range slices.Chunk(list, 2) {
 		panels := make([]figure.Panel, len(row))
 		least, most := 0.95, 1.05
 		for i, s := range row {
-			panels[i] = historyPanel(s, name(s))
-			for _, pt := range panels[i].Series[0].Points {
-				least, most = math.Min(least, pt.Y), math.Max(most, pt.Y)
+			panels[i] = historyPanel(s, pointName(&s.Record, records))
+			for _, line := range panels[i].Series {
+				for _, pt := range line.Points {
+					if !pt.LowConfidence {
+						least, most = math.Min(least, pt.Y), math.Max(most, pt.Y)
+					}
+				}
 			}
 		}
 		for i := range panels {
@@ -54,64 +65,58 @@ func History(series []stats.Series) figure.Picture {
 		}
 		p.Rows = append(p.Rows, panels)
 	}
-	return p
+	return p, nil
 }
 
-// pointNames names series by the kernel and whatever else they differ in.
-func pointNames(list []stats.Series) func(stats.Series) string {
-	differ := func(of func(stats.Series) string) func(stats.Series) string {
-		if slices.ContainsFunc(list, func(s stats.Series) bool { return of(s) != of(list[0]) }) {
-			return of
+// pointName names a series by whatever it differs in from the others.
+func pointName(s *results.Record, all []*results.Record) string {
+	parts := []string{s.Kernel, s.Blocks(), s.Params, s.Size()}
+	for _, f := range facets {
+		if f.name != "version" && f.differ(all) {
+			parts = append(parts, f.of(s))
 		}
-		return func(stats.Series) string { return "" }
 	}
-	parts := []func(stats.Series) string{
-		func(s stats.Series) string { return s.Kernel }, func(s stats.Series) string { return s.Variant },
-		differ(func(s stats.Series) string { return s.Blocks() }), differ(func(s stats.Series) string { return s.Params }),
-		func(s stats.Series) string { return s.Size() }, differ(func(s stats.Series) string { return s.Dtypes() }),
-		differ(func(s stats.Series) string { return words.Counted(s.Threads, "thread", 1) }),
-		differ(func(s stats.Series) string { return s.Host }), differ(func(s stats.Series) string { return cmp.Or(s.Chip, s.Device) }),
-	}
-	return func(s stats.Series) string {
-		var said []string
-		for _, part := range parts {
-			said = append(said, part(s))
-		}
-		return words.Joined(" ", said...)
-	}
+	return words.Joined(" ", parts...)
 }
+
+// started is the day of a run.
+func started(s *stats.Summary) string { return s.StartedAt.Format("01-02") }
 
 func historyPanel(s stats.Series, title string) figure.Panel {
 	color := kernelColor(s.Kernel)
 	runs := figure.Series{Label: "a run", Color: color, Faint: true}
-	levels := figure.Series{Label: "a level, with its trend", Color: figure.TextColor(color), Shape: 1}
+	levels := figure.Series{Label: "a level", Color: figure.TextColor(color), Shape: 1}
 	changes := figure.Series{Label: "a change", Color: figure.Vermillion, Shape: 2}
-	lines := s.Lines()
+	first := s.Changes[0].NewSeconds
+	if len(s.Starts) > 0 {
+		first = s.Changes[0].OldSeconds
+	}
+	at := func(run int, seconds float64, hollow bool) figure.Point {
+		y := first / seconds
+		return figure.Point{X: float64(run), Y: y, Lo: y, Hi: y, LowConfidence: hollow}
+	}
 	x := figure.Axis{Label: "run", Min: -0.7, Max: float64(len(s.Runs)) - 0.3}
 	for i, r := range s.Runs {
-		x.Ticks = append(x.Ticks, figure.Tick{Value: float64(i), Label: r.StartedAt.Format(time.DateOnly)[5:]})
-		seconds := cmp.Or(s.Seconds[i], r.Time.Median)
-		if y := lines[0].Seconds[0] / seconds; drawable(y) {
-			runs.Points = append(runs.Points, figure.Point{X: float64(i), Y: y, Lo: y, Hi: y, LowConfidence: s.Seconds[i] == 0})
+		x.Ticks = append(x.Ticks, figure.Tick{Value: float64(i), Label: started(r)})
+		if pt := at(i, cmp.Or(s.Seconds[i], r.Time.Median), s.Seconds[i] == 0); drawable(pt.Y) {
+			runs.Points = append(runs.Points, pt)
 		} else {
 			runs.Failures = append(runs.Failures, failed(float64(i), r))
 		}
 	}
-	for i, l := range lines {
-		for k, at := range l.Runs {
-			y := lines[0].Seconds[0] / l.Seconds[k]
-			levels.Points = append(levels.Points, figure.Point{X: float64(at), Y: y, Lo: y, Hi: y})
-			if i > 0 && k == 0 {
-				levels.Missing = append(levels.Missing, float64(at)-0.5)
-				changes.Missing = append(changes.Missing, float64(at)-0.5)
-				changes.Points = append(changes.Points, figure.Point{X: float64(at), Y: y, Lo: y, Hi: y})
-			}
+	bounds := append(append([]int{0}, s.Starts...), len(s.Runs))
+	for i, start := range s.Starts {
+		c := s.Changes[i]
+		levels.Points = append(levels.Points, at(max(bounds[i], start-stats.NearRuns), c.OldSeconds, false), at(start-1, c.OldSeconds, false),
+			at(start, c.NewSeconds, false), at(min(bounds[i+2], start+stats.NearRuns)-1, c.NewSeconds, false))
+		levels.Missing, changes.Missing = append(levels.Missing, float64(start)-0.5), append(changes.Missing, float64(start)-0.5)
+		changes.Points = append(changes.Points, at(start, c.NewSeconds, false))
+		if i == len(s.Starts)-1 {
+			title += fmt.Sprintf(", %s× %s", words.Figure(c.Ratio.Median), started(c.New))
 		}
 	}
-	for _, c := range s.Changes {
-		if c.Ratio.Known() {
-			title += fmt.Sprintf(", %s× %s", words.Figure(c.Ratio.Median), c.New.StartedAt.Format(time.DateOnly))
-		}
+	if len(s.Starts) == 0 {
+		levels.Points = append(levels.Points, at(max(0, len(s.Runs)-stats.NearRuns), first, false), at(len(s.Runs)-1, first, false))
 	}
 	panel := figure.Panel{Title: title, X: x}
 	for _, series := range []figure.Series{runs, levels, changes} {

@@ -29,42 +29,34 @@ type Change struct {
 
 const (
 	trendRuns = 10
-	fewRuns   = 6  // below it no change can be found
-	nearRuns  = 20 // whose mean is a level
+	fewRuns   = 8 // below it no change can be found
 )
+
+// NearRuns is of how many runs next to a change, or up to now, a level is the mean.
+const NearRuns = 20
 
 // History finds what became of each point over the files of summaries. At most one in a hundred
 // of the changes is expected to be none (twosample.Steps). band and best are those of Pair. Of
-// copies of a file, which name one run, the longest counts.
+// copies of a file, which name one run, the longest counts. Predictions are left out.
 func History(summaries []Summary, band float64, best bool) (list []Series) {
 	if best {
 		summaries = Best(summaries)
 	}
 	var figures [][]float64
-	var measured []int
 	points := byIdentity(summaries, match{anyBlocks: best})
 	for _, id := range points.order {
 		for _, p := range points.points[id] {
-			s := newSeries(p.all)
-			switch {
-			case !p.measured():
-				continue
-			case s.Mode == results.Predicted:
-				s.addPredictions(band)
-			default:
-				measured, figures = append(measured, len(list)), append(figures, s.figures())
+			if p.measured() && p.Mode == results.Measured {
+				s := newSeries(p.all)
+				list, figures = append(list, s), append(figures, s.figures())
 			}
-			list = append(list, s)
 		}
 	}
-	trends := make([]twosample.Difference, len(list))
-	for i, c := range twosample.Steps(figures, falseOfFiles) {
-		list[measured[i]].addSteps(c.Steps)
-		trends[measured[i]] = c.Trend
-	}
 	var all []Comparison
-	for _, s := range list {
-		all = append(all, s.Changes...)
+	courses := twosample.Steps(figures, falseOfFiles)
+	for i := range list {
+		list[i].addSteps(courses[i].Steps)
+		all = append(all, list[i].Changes...)
 	}
 	shared := sharedOf(all)
 	for i := range list {
@@ -77,39 +69,7 @@ func History(summaries []Summary, band float64, best bool) (list []Series) {
 			}
 		}
 		shared = shared[len(s.Changes):]
-		s.end(trends[i])
-	}
-	return list
-}
-
-// A Line is a level of a series with its trend: the times of its first and last run.
-type Line struct {
-	Runs    [2]int // of Series.Runs
-	Seconds [2]float64
-}
-
-// Lines are the levels between changes, straight lines through the logarithms of their times.
-func (s *Series) Lines() (list []Line) {
-	at := s.counted()
-	for i := range len(s.Starts) + 1 {
-		var x, y []float64
-		for _, r := range at {
-			if (i == 0 || r >= s.Starts[i-1]) && (i == len(s.Starts) || r < s.Starts[i]) {
-				x, y = append(x, float64(r)), append(y, math.Log(s.Seconds[r]))
-			}
-		}
-		if len(x) == 0 {
-			x, y = []float64{float64(len(s.Runs) - 1)}, []float64{math.Log(s.Time.Median)}
-		}
-		slope, level, ok := fitLine(x, y)
-		if !ok {
-			level = y[0]
-		}
-		l := Line{Runs: [2]int{int(x[0]), int(x[len(x)-1])}}
-		for k, r := range l.Runs {
-			l.Seconds[k] = math.Exp(level + slope*float64(r))
-		}
-		list = append(list, l)
+		s.end(courses[i].Trend)
 	}
 	return list
 }
@@ -166,11 +126,12 @@ func (s *Series) counted() (at []int) {
 	return at
 }
 
-// change begins the line of a change between two runs.
-func (s *Series) change(old, at, first, last int) Comparison {
-	s.Starts = append(s.Starts, at)
-	a, b := s.Runs[old], s.Runs[at]
-	return Comparison{Old: a, New: b, Remarks: remarks(a, b), Change: &Change{First: s.Runs[first], Last: s.Runs[last]}}
+// level is the time of some runs, by the mean of their logarithms.
+func (s *Series) level(runs []int) float64 {
+	if len(runs) == 0 {
+		return s.Time.Median
+	}
+	return math.Exp(each.Sum(runs, func(i int) float64 { return math.Log(s.Seconds[i]) }) / float64(len(runs)))
 }
 
 // addSteps makes changes of steps, whose runs are numbered among those that count.
@@ -184,16 +145,17 @@ func (s *Series) addSteps(steps []twosample.Step) {
 		if i+1 < len(steps) {
 			to = steps[i+1].At
 		}
-		c := s.change(at[step.At-1], at[step.At], at[step.First], at[step.Last])
-		c.Runs, c.Quantile, c.FalseRate = [2]int{step.At - from, to - step.At}, twosample.FastEnd, step.FalseRate
+		old, new := s.Runs[at[step.At-1]], s.Runs[at[step.At]]
+		s.Starts = append(s.Starts, at[step.At])
+		c := Comparison{Old: old, New: new, Remarks: remarks(old, new), Runs: [2]int{step.At - from, to - step.At}, Quantile: twosample.FastEnd,
+			FalseRate: step.FalseRate, Change: &Change{First: s.Runs[at[step.First]], Last: s.Runs[at[step.Last]]}}
+		before, after := at[max(from, step.At-NearRuns):step.At], at[step.At:min(to, step.At+NearRuns)]
+		c.OldSeconds, c.NewSeconds = s.level(before), s.level(after)
 		var works [2]fixedWork
-		for k, near := range [][]int{at[max(from, step.At-nearRuns):step.At], at[step.At:min(to, step.At+nearRuns)]} {
-			sum := 0.0
+		for k, near := range [][]int{before, after} {
 			for _, r := range near {
 				works[k].add(s.Runs[r])
-				sum += math.Log(s.Seconds[r])
 			}
-			*[]*float64{&c.OldSeconds, &c.NewSeconds}[k] = math.Exp(sum / float64(len(near)))
 		}
 		d := step.Difference
 		arithmetic, said := compareWorks(works)
@@ -207,41 +169,13 @@ func (s *Series) addSteps(steps []twosample.Step) {
 	}
 }
 
-// addPredictions makes a change of each prediction that differs from the last level: those
-// have no noise.
-func (s *Series) addPredictions(band float64) {
-	level := -1
-	for i, r := range s.Runs {
-		if !r.usable() {
-			continue
-		}
-		s.Seconds[i] = r.Time.Median
-		if level >= 0 {
-			ratio := s.Seconds[level] / s.Seconds[i]
-			verdict := judgeExactly(ratio, band)
-			if verdict == Same {
-				continue
-			}
-			c := s.change(level, i, i, i)
-			c.OldSeconds, c.NewSeconds, c.Verdict = s.Seconds[level], s.Seconds[i], verdict
-			c.Ratio = Estimate{Median: ratio, Lo: ratio, Hi: ratio, Confidence: 1, N: 1}
-			s.Changes = append(s.Changes, c)
-		}
-		level = i
-	}
-}
-
 // end adds what has become of the series in the end.
 func (s *Series) end(trend twosample.Difference) {
 	at := s.counted()
 	if len(s.Changes) == 0 {
-		c := Comparison{Old: s.Runs[0], New: s.Summary, Verdict: Steady, Runs: [2]int{len(at), 0}, Change: &Change{}}
-		if len(at) < fewRuns && s.Mode != results.Predicted {
+		c := Comparison{Old: s.Runs[0], New: s.Summary, NewSeconds: s.level(at[max(0, len(at)-NearRuns):]), Verdict: Steady, Runs: [2]int{len(at), 0}, Change: &Change{}}
+		if len(at) < fewRuns {
 			c.Verdict = Unsure
-		}
-		near := at[max(0, len(at)-nearRuns):]
-		if c.NewSeconds = s.Time.Median; len(near) > 0 {
-			c.NewSeconds = math.Exp(each.Sum(near, func(i int) float64 { return math.Log(s.Seconds[i]) }) / float64(len(near)))
 		}
 		s.Changes = []Comparison{c}
 	}

@@ -89,7 +89,7 @@ func versusNotes(list []Comparison) []string {
 	}
 	notes = append(notes, disturbedNotes(list)...)
 	if left := each.Sum(list, func(c Comparison) int { return c.leftOut() }); left > 0 {
-		notes = append(notes, fmt.Sprintf("%s left out: fewer than %d of its samples were quiet", words.Count(left, "time"), enoughQuiet))
+		notes = append(notes, fmt.Sprintf("%s of points left out, as fewer than %d samples were quiet; runs counts the others", words.Count(left, "run"), enoughQuiet))
 	}
 	return append(notes, remarkNotes(list)...)
 }
@@ -192,7 +192,10 @@ func (c *Comparison) cells() []string {
 		return cells
 	}
 	if c.Verdict == Steady || c.Verdict == Unsure && c.Change.First == nil {
-		cells[0], cells[4] = "", positive(c.Runs[0])
+		cells[0], cells[4] = "", fmt.Sprint(c.Runs[0])
+		if c.Runs[0] == 0 {
+			cells[1] = Noisy + cells[1]
+		}
 	}
 	return append(cells, c.Change.cells(c.New)...)
 }

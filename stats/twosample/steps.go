@@ -38,7 +38,7 @@ type drift struct {
 }
 
 // The runs choose between a machine that stays as it is, and one that does not.
-var assumedDrifts = []drift{{slope: 0.02, walk: 0.05, weight: 100}, {slope: 0.1, walk: 0.25, weight: 1}}
+var assumedDrifts = []drift{{slope: 0.02, walk: 0.05, weight: 300}, {slope: 0.1, walk: 0.25, weight: 1}}
 
 // oddRun is how many standard deviations a run may lie off those around it before it counts
 // as less: a single one is no level.

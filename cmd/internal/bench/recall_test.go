@@ -9,6 +9,7 @@ import (
 
 	"matladder/internal/cli"
 	"matladder/results"
+	"matladder/results/bundle"
 )
 
 // sweepOf is the sweep of a run in words: kernels, sizes and dtypes of its rows.
@@ -36,11 +37,14 @@ func TestRecall(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	stderr := &cancelWriter{text: "[1/", cancel: cancel}
 	var stdout bytes.Buffer
-	if code := Run(ctx, strings.Fields("--config mine.yaml --kernel 1,3 --param b=packed --out rows.csv"), &stdout, stderr); code != cli.Interrupted {
+	if code := Run(ctx, strings.Fields("--config mine.yaml --kernel 1,3 --param b=packed --out rows.csv --bundle run.zip"), &stdout, stderr); code != cli.Interrupted {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	if !results.Unfinished("rows.csv") {
 		t.Error("an interrupted sweep is not said to be unfinished")
+	}
+	if _, err := os.Stat("run.zip"); err == nil {
+		t.Error("an interrupted sweep has a bundle")
 	}
 	before := len(sweepOf(t, "rows.csv"))
 	os.Remove("mine.yaml")
@@ -53,8 +57,14 @@ func TestRecall(t *testing.T) {
 	if code, said := bench("--resume --out rows.csv --list"); code != cli.OK || strings.Count(said, "\n") != 8 {
 		t.Errorf("listed, exit %d:\n%s", code, said)
 	}
-	if code, said := bench("--resume --out rows.csv --time-budget 1m"); code != cli.OK {
+	if code, said := bench("--resume --out rows.csv --time-budget 1m --bundle run.zip"); code != cli.OK || !strings.Contains(said, "\nrun.zip\n") {
 		t.Fatalf("exit %d: %s", code, said)
+	}
+	content, err := bundle.Read("run.zip")
+	rows, _ := os.ReadFile("rows.csv")
+	if err != nil || !bytes.Equal(content[bundle.Rows], rows) || !bytes.Contains(content[bundle.Sweep], []byte("--param=b=packed")) ||
+		!bytes.Contains(content[bundle.Environment], []byte("bandwidth of memory")) || len(content[bundle.Programs+"8.txt"]) == 0 || content[bundle.Programs+"9.txt"] != nil {
+		t.Errorf("the bundle has %d files: %v", len(content), err)
 	}
 	if results.Unfinished("rows.csv") {
 		t.Error("a sweep that ended is said to be unfinished")

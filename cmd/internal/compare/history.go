@@ -87,9 +87,11 @@ func resultsIn(folder string) (paths []string, err error) {
 
 // writeHistory draws the series to a file, as its ending says.
 func writeHistory(path string, series []stats.Series, list []stats.Comparison) error {
-	picture := plots.History(series)
+	picture, err := plots.History(series)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
 	var b bytes.Buffer
-	var err error
 	if ending := filepath.Ext(path); ending == ".html" {
 		err = report.WriteHistory(&b, stats.Versus(list), picture)
 	} else {
