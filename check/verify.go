@@ -87,11 +87,7 @@ func roundingStep(programs []*tile.Program, p problem.Matmul) int {
 			}
 			tile.WalkExpr(s.Value, func(e *tile.Expr) {
 				if e.Op == tile.OpDot {
-					k := e.Args[0].Shape[1]
-					if e.TransA {
-						k = e.Args[0].Shape[0]
-					}
-					step = min(step, k)
+					step = min(step, e.Depth())
 				}
 			})
 		})

@@ -172,9 +172,8 @@ func (w *GPUWork) statements(body []*tile.Stmt, times int) {
 			for _, x := range e.Args {
 				tile.WalkExpr(x, count)
 			}
-			a, _ := e.Contracted()
-			o, k := e.Shape, e.Args[0].Shape[a]
-			d := GPUDot{padded(o[0]), padded(o[1]), padded(k), int64(e.Args[0].Dtype.Bits()), int64(e.Args[1].Dtype.Bits()), float64(times)}
+			o := e.Shape
+			d := GPUDot{padded(o[0]), padded(o[1]), padded(e.Depth()), int64(e.Args[0].Dtype.Bits()), int64(e.Args[1].Dtype.Bits()), float64(times)}
 			w.FLOPs += 2 * d.M * d.N * d.K * int64(times)
 			w.Dots = append(w.Dots, d)
 		})

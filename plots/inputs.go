@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"matladder/internal/each"
 	"matladder/plots/figure"
@@ -27,58 +28,50 @@ func inputsPictures(q Request, d data) ([]figure.Picture, error) {
 }
 
 func inputsPanels(q Request, size string, asked []stats.Summary, inputs []string) *figure.Panels {
-	// A line is what differs in its inputs alone, and in its blocks.
-	lines, of := grouped(asked, func(s *stats.Summary) string {
-		r := s.Record
-		r.Dist = ""
-		return s.Kernel + lineID(&r)
-	})
-	var curves []*curve
-	for _, line := range lines {
-		first := of[line][0]
-		first.Dist = ""
-		curves = append(curves, &curve{kernel: first.Kernel, single: true, at: map[string]*stats.Summary{size: &first}})
-	}
-	order := slices.Clone(curves)
-	slices.SortFunc(order, compareCurves)
 	var shown []*stats.Summary
 	base := inputs[len(inputs)-1]
 	x := figure.Categories("inputs", inputs)
 	rate := figure.Panel{Title: "rate", X: x, Mark: 1}
-	power := figure.Panel{Title: "power", X: x}
-	looks, names := slots(order), labels(order, true)
-	for i, c := range order {
-		list := of[lines[slices.Index(curves, c)]]
-		onBase := each.That(list, func(s stats.Summary) bool { return s.Dist == base })
-		if len(onBase) == 0 {
-			continue
-		}
-		fastest := slices.MaxFunc(onBase, func(a, b stats.Summary) int { return cmp.Compare(a.Rate.Median, b.Rate.Median) })
-		name := fmt.Sprintf("%s, %s at 1", names[i], rateUnit(fastest.Rate.Median, fastest.RateOf()).Format(fastest.Rate.Median))
-		rates := looks[i].series(name, c)
-		watts := rates
-		for j := range list {
-			if choiceOf(&list[j]) != choiceOf(&fastest) {
+	power, perJoule := figure.Panel{Title: "power", X: x}, figure.Panel{Title: "work", X: x}
+	curves := curvesOf(stats.Best(each.That(asked, func(s stats.Summary) bool { return s.Dist == base })), false)
+	looks, names := slots(curves), labels(curves, true)
+	for i, c := range curves {
+		fastest := c.any()
+		rates := looks[i].series(fmt.Sprintf("%s, %s at 1", names[i], rateUnit(fastest.Rate.Median, fastest.RateOf()).Format(fastest.Rate.Median)), c)
+		watts, work := rates, rates
+		for j := range asked {
+			s := &asked[j]
+			like := s.Record
+			if like.Dist = base; s.Kernel != c.kernel || choiceOf(s) != choiceOf(fastest) || lineID(&like) != lineID(&fastest.Record) {
 				continue
 			}
-			shown = append(shown, &list[j])
-			if e := list[j].Against(&fastest); drawn(e) {
-				at := float64(slices.Index(inputs, list[j].Dist))
+			shown = append(shown, s)
+			at, e := float64(slices.Index(inputs, s.Dist)), s.Against(fastest)
+			if drawn(e) {
 				rates.Points = append(rates.Points, pointOf(at, e))
-				if w := list[j].Energy.Watts; drawable(w) {
-					watts.Points = append(watts.Points, figure.Point{X: at, Y: w, Lo: w, Hi: w, LowConfidence: list[j].LowConfidence})
+			}
+			for to, v := range map[*figure.Series]float64{&watts: s.Energy.Watts, &work: s.WorkPerJoule()} {
+				if drawable(v) {
+					to.Points = append(to.Points, figure.Point{X: at, Y: v, Lo: v, Hi: v, LowConfidence: s.LowConfidence})
 				}
 			}
 		}
 		rate.Add(rates)
 		power.Add(watts)
+		perJoule.Add(work)
 	}
 	p := &figure.Panels{Heading: headingOf(q, "What inputs do to a rate, at "+size, shown, false, hollowWords)}
-	p.Rows = append(p.Rows, []figure.Panel{fitted(rate, "times the rate on "+base+" inputs, paired by round", times)})
-	if len(power.Series) > 0 {
-		p.Rows = append(p.Rows, []figure.Panel{fitted(power, "W, of packages or GPU", figure.Unit{Name: "W", Value: 1})})
-	}
 	p.Subtitle = append(p.Subtitle, "from left to right more bits change; bits:4 keeps 4 explicit bits of each mantissa, sparse:50 has 50 % zeros")
+	unit := strings.TrimSuffix(asked[0].RateOf().PerSecond(), "/s") + "/J"
+	for _, row := range []struct {
+		figure.Panel
+		label string
+		unit  figure.Unit
+	}{{rate, "times the rate on " + base + " inputs, paired by round", times}, {power, "W, of packages or GPU", plain}, {perJoule, "G" + unit, figure.Unit{Name: "G" + unit, Value: 1e9}}} {
+		if len(row.Series) > 0 {
+			p.Rows = append(p.Rows, []figure.Panel{fitted(row.Panel, row.label, row.unit)})
+		}
+	}
 	return p
 }
 

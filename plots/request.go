@@ -149,7 +149,7 @@ func Pictures(summaries []stats.Summary, q Request) ([]figure.Picture, error) {
 				p.Head().Name += "_" + figure.FileSafe(cmp.Or(part.chip, "unknown"))
 			}
 			if len(inputs) > 1 {
-				p.Head().Name += "_" + figure.FileSafe(cmp.Or(part.inputs, "unknown"))
+				p.Head().Name += "_" + figure.FileSafe(strings.ReplaceAll(cmp.Or(part.inputs, "unknown"), " %", ""))
 			}
 			pictures = append(pictures, p)
 		}

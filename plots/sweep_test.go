@@ -55,6 +55,9 @@ func onInputs(rows []results.Record, inputs ...string) (list []results.Record) {
 		for _, r := range rows {
 			r.Dist, r.Seconds = dist, r.Seconds*(1+0.05*float64(i))
 			r.DeviceWatts = 500 + 40*float64(i)
+			if r.Status == results.OK {
+				r.Joules, r.EnergySource = results.Some(r.DeviceWatts*r.Seconds), "rapl"
+			}
 			list = append(list, r)
 		}
 	}

@@ -114,8 +114,8 @@ func (s edgeSets) join(t edgeSets) edgeSets {
 	for d := range out {
 		a, b := s.of(d), t.of(d)
 		out[d] = unionEdges(
-			mapEdges(a, func(e Edge) Edge { e.Maybe = e.Maybe || !covered(e, b); return e }),
-			mapEdges(b, func(e Edge) Edge { e.Maybe = e.Maybe || !covered(e, a); return e }))
+			mapEdges(a, func(e Edge) Edge { e.Maybe = e.Maybe || !e.CoveredBy(b); return e }),
+			mapEdges(b, func(e Edge) Edge { e.Maybe = e.Maybe || !e.CoveredBy(a); return e }))
 	}
 	return out
 }
@@ -156,7 +156,7 @@ func (s edgeSets) without(t edgeSets) edgeSets {
 	out := make(edgeSets, len(s))
 	for d, edges := range s {
 		for _, e := range edges {
-			if !covered(e, t[d]) {
+			if !e.CoveredBy(t[d]) {
 				out[d] = append(out[d], e)
 			}
 		}
@@ -177,8 +177,8 @@ func unionEdges(a, b []Edge) []Edge {
 	return out
 }
 
-// covered reports whether one of edges pads whatever e pads, as surely.
-func covered(e Edge, edges []Edge) bool {
+// CoveredBy reports whether one of edges pads whatever e pads, as surely.
+func (e Edge) CoveredBy(edges []Edge) bool {
 	return slices.ContainsFunc(edges, func(by Edge) bool {
 		return by == e || by.alike(e) && by.From <= e.From && by.To >= e.To && (e.Maybe || !by.Maybe)
 	})

@@ -54,6 +54,12 @@ func (e *Expr) Contracted() (a, b int) {
 	return a, b
 }
 
+// Depth is how many products each element of a Dot adds up.
+func (e *Expr) Depth() int {
+	a, _ := e.Contracted()
+	return e.Args[0].Shape[a]
+}
+
 // Contraction returns the edges along which a Dot masks: those of either operand
 // along the dimension it contracts over, less what others cover.
 func (o *PartialTiles) Contraction(dot *Expr) []Edge {
@@ -62,7 +68,7 @@ func (o *PartialTiles) Contraction(dot *Expr) []Edge {
 	var out []Edge
 	for _, plain := range []bool{true, false} {
 		for _, e := range all {
-			if e.Plain() == plain && !covered(e, out) {
+			if e.Plain() == plain && !e.CoveredBy(out) {
 				out = append(out, e)
 			}
 		}

@@ -151,7 +151,7 @@ func concatEdges(e *Expr, args []edgeSets) edgeSets {
 		for d, edges := range arg {
 			out[d] = unionEdges(out[d], mapEdges(edges, func(edge Edge) Edge {
 				switch {
-				case edge.Unknown, d != e.Dim && slices.ContainsFunc(args, func(part edgeSets) bool { return !covered(edge, part.of(d)) }):
+				case edge.Unknown, d != e.Dim && slices.ContainsFunc(args, func(part edgeSets) bool { return !edge.CoveredBy(part.of(d)) }):
 					return edge.unknown(e.Shape[d])
 				case d != e.Dim:
 					return edge

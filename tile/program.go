@@ -101,6 +101,17 @@ func (p *Program) WalkExprs(f func(*Stmt, *Expr)) {
 	})
 }
 
+// FindExpr is the first expression, in the order of WalkExprs, of which is says so; nil if
+// there is none.
+func (p *Program) FindExpr(is func(*Stmt, *Expr) bool) (found *Expr) {
+	p.WalkExprs(func(s *Stmt, e *Expr) {
+		if found == nil && is(s, e) {
+			found = e
+		}
+	})
+	return found
+}
+
 func walkStmts(body []*Stmt, f func(*Stmt)) {
 	for _, s := range body {
 		f(s)

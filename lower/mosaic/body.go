@@ -97,7 +97,7 @@ func Begins(body []*tile.Stmt, i int) bool {
 		return false
 	}
 	fill, sum := body[i].Body[0], body[i+1]
-	return fill.Kind == tile.Fill && fill.From == nil && sum.From == nil && fill.Ref.Kind == tile.Scratch && sum.Kind == tile.Accumulate && sum.Ref == fill.Ref && !reads(sum.Value, fill.Ref) && !short(sum)
+	return fill.Kind == tile.Fill && fill.From == nil && sum.From == nil && fill.Ref.Kind == tile.Scratch && sum.Kind == tile.Accumulate && sum.Ref == fill.Ref && !tile.Loads(sum.Value, fill.Ref) && !short(sum)
 }
 
 // Ends reports whether statement i of a body and the next one are written as two regions:
@@ -115,7 +115,7 @@ func Ends(body []*tile.Stmt, i int) bool {
 	tile.WalkExpr(body[i].Value, func(e *tile.Expr) {
 		if e.Op == tile.OpDot {
 			n := tile.Elements(e.Shape)
-			fits = n > large && n*int64(depth(e)) <= most
+			fits = n > large && n*int64(e.Depth()) <= most
 		}
 		for dim := range e.Shape {
 			ragged = ragged || e.Ref != nil && e.Ref.Partial(dim)
@@ -130,15 +130,9 @@ const large = 512 * 512
 // short reports whether a sum is large and the products that go into it are short.
 func short(sum *tile.Stmt) (is bool) {
 	tile.WalkExpr(sum.Value, func(e *tile.Expr) {
-		is = is || e.Op == tile.OpDot && tile.Elements(e.Shape) > large && depth(e) < 512
+		is = is || e.Op == tile.OpDot && tile.Elements(e.Shape) > large && e.Depth() < 512
 	})
 	return is
-}
-
-// depth is how many products each element of a Dot adds up.
-func depth(dot *tile.Expr) int {
-	a, _ := dot.Contracted()
-	return dot.Args[0].Shape[a]
 }
 
 // Conditional are the parts of all steps in which regions of their own run that a body
@@ -158,11 +152,6 @@ func Conditional(body []*tile.Stmt, shares []float64) []float64 {
 		shares = shares[1:]
 	}
 	return own
-}
-
-func reads(e *tile.Expr, r *tile.Ref) (found bool) {
-	tile.WalkExpr(e, func(x *tile.Expr) { found = found || x.Ref == r })
-	return found
 }
 
 // statement writes a Fill, Store or Accumulate. If it has a Dot whose blocks end

@@ -28,7 +28,7 @@ func (k *kernel) holds(r *tile.Ref) bool {
 func sumsOf(p *tile.Program) map[*tile.Ref]bool {
 	sums := map[*tile.Ref]bool{}
 	p.Walk(func(s *tile.Stmt) {
-		if s.Kind == tile.Accumulate || s.Kind == tile.Store && s.Value.Op == tile.OpAdd && reads(s.Value, s.Ref) {
+		if s.Kind == tile.Accumulate || s.Kind == tile.Store && s.Value.Op == tile.OpAdd && tile.Loads(s.Value, s.Ref) {
 			sums[s.Ref] = true
 		}
 	})

@@ -63,13 +63,10 @@ func refuse(p *tile.Program) error {
 			return unsupported(r.Pos, p, "block", r.Name, "float16: a TPU has none, use bfloat16")
 		}
 	}
-	var err error
-	p.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) {
-		if e.Dtype == tile.Float16 && err == nil {
-			err = unsupported(e.Pos, p, e.Op.String(), "", "float16: a TPU has none, use bfloat16")
-		}
-	})
-	return err
+	if e := p.FindExpr(func(_ *tile.Stmt, e *tile.Expr) bool { return e.Dtype == tile.Float16 }); e != nil {
+		return unsupported(e.Pos, p, e.Op.String(), "", "float16: a TPU has none, use bfloat16")
+	}
+	return nil
 }
 
 // Lower writes programs that run in order in one launch. It is an error if one

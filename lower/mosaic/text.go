@@ -189,14 +189,12 @@ func (t Target) Check(programs []*tile.Program, o Options) error {
 }
 
 // checkProducts refuses what the matrix units do not multiply.
-func (t Target) checkProducts(p *tile.Program) (err error) {
-	if t.narrow {
-		return nil
-	}
-	p.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) {
-		if e.Op == tile.OpDot && e.Args[0].Dtype.Bits() <= 8 && !isCode(e.Args[0].Dtype) && !isCode(e.Args[1].Dtype) && err == nil {
-			err = unsupported(e.Pos, p, "dot", "", "%s does not multiply %s by %s", t.Name, e.Args[0].Dtype, e.Args[1].Dtype)
-		}
+func (t Target) checkProducts(p *tile.Program) error {
+	e := p.FindExpr(func(_ *tile.Stmt, e *tile.Expr) bool {
+		return !t.narrow && e.Op == tile.OpDot && e.Args[0].Dtype.Bits() <= 8 && !isCode(e.Args[0].Dtype) && !isCode(e.Args[1].Dtype)
 	})
-	return err
+	if e != nil {
+		return unsupported(e.Pos, p, "dot", "", "%s does not multiply %s by %s", t.Name, e.Args[0].Dtype, e.Args[1].Dtype)
+	}
+	return nil
 }

@@ -85,7 +85,5 @@ func (k *kernel) scratchType(r *tile.Ref) shaped {
 
 // productIn reports whether a program stores what a Dot made to r.
 func productIn(p *tile.Program, r *tile.Ref) bool {
-	found := false
-	p.WalkExprs(func(s *tile.Stmt, e *tile.Expr) { found = found || s.Ref == r && e.Op == tile.OpDot })
-	return found
+	return p.FindExpr(func(s *tile.Stmt, e *tile.Expr) bool { return s.Ref == r && e.Op == tile.OpDot }) != nil
 }

@@ -2,7 +2,6 @@ package triton
 
 import (
 	"fmt"
-	"slices"
 
 	"matladder/lower/internal/mlir"
 	"matladder/tile"
@@ -82,7 +81,7 @@ func (k *kernel) operand(e *tile.Expr, d tile.Dtype, dim int, edges []tile.Edge)
 		v = k.Choose(k.Below(dim, to.Dims, k.Int(e.Shape[dim])), v, mlir.Number(v.Elem, 0))
 	}
 	for _, edge := range edges {
-		if !k.zeroWhere(e, dim, edge) {
+		if !k.loaded(e) || !edge.CoveredBy(k.partial.Of(e)[dim]) {
 			v = k.zeroed(v, dim, edge)
 		}
 	}
@@ -107,22 +106,6 @@ func source(e *tile.Expr) *tile.Expr {
 		return nil
 	}
 	return e
-}
-
-// zeroWhere reports whether an operand is zero where edge pads it.
-func (k *kernel) zeroWhere(e *tile.Expr, dim int, edge tile.Edge) bool {
-	if source(e) == nil {
-		return false
-	}
-	return slices.ContainsFunc(k.partial.Of(e)[dim], func(own tile.Edge) bool {
-		return own.Plain() && own.Offset == edge.Offset && own.From <= edge.From && own.To >= edge.To && alike(own, edge)
-	})
-}
-
-// alike reports whether two edges are ends of arrays of one extent, cut alike.
-func alike(x, y tile.Edge) bool {
-	i, j := x.Ref.ArrayDim(x.Dim), y.Ref.ArrayDim(y.Dim)
-	return x.Ref.Array[i] == y.Ref.Array[j] && x.Ref.BlockSize(i) == y.Ref.BlockSize(j) && x.Ref.Step(i) == y.Ref.Step(j) && x.Ref.Index[i] == y.Ref.Index[j]
 }
 
 // zeroed is v with zero where edge pads it along dim.

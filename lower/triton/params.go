@@ -167,14 +167,12 @@ func FindTarget(name string) (Target, error) {
 }
 
 // checkProducts refuses what a generation has no instructions for.
-func (t Target) checkProducts(p *tile.Program) (err error) {
-	if !t.noFloat8 {
-		return nil
-	}
-	p.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) {
-		if e.Dtype.IsFloat() && e.Dtype.Bits() == 8 && !isCode(e.Dtype) && err == nil {
-			err = unsupported(e.Pos, p, e.Op.String(), "", "%s has no %s", t.Name, e.Dtype)
-		}
+func (t Target) checkProducts(p *tile.Program) error {
+	e := p.FindExpr(func(_ *tile.Stmt, e *tile.Expr) bool {
+		return t.noFloat8 && e.Dtype.IsFloat() && e.Dtype.Bits() == 8 && !isCode(e.Dtype)
 	})
-	return err
+	if e != nil {
+		return unsupported(e.Pos, p, e.Op.String(), "", "%s has no %s", t.Name, e.Dtype)
+	}
+	return nil
 }

@@ -34,8 +34,12 @@ func (t Target) shorter(body []*tile.Stmt, scaled map[*tile.Expr]*groups.Product
 		c := *s
 		c.Body = t.shorter(s.Body, scaled, sums)
 		if s.Value != nil && scaled[s.Value] == nil {
-			w := rewriter{product: func(e *tile.Expr) *tile.Expr { return t.parted(e, s.Value, sums) }}
-			c.Value = w.expr(s.Value)
+			c.Value = tile.Rewriting(func(_, e *tile.Expr) *tile.Expr {
+				if e.Op == tile.OpDot {
+					return t.parted(e, s.Value, sums)
+				}
+				return e
+			}).Expr(s.Value)
 		}
 		out[i] = &c
 	}

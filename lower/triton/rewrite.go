@@ -17,8 +17,6 @@ type rewriter struct {
 	exprs  map[*tile.Expr]*tile.Expr
 	resize func(old []int) []int // of a shape that does not follow from operands
 	failed bool
-
-	product func(*tile.Expr) *tile.Expr // instead of a copy of a Dot
 }
 
 func (w *rewriter) index(x tile.IndexExpr) tile.IndexExpr {
@@ -97,12 +95,8 @@ func (w *rewriter) expr(e *tile.Expr) *tile.Expr {
 	if w.exprs == nil {
 		w.exprs = map[*tile.Expr]*tile.Expr{}
 	}
-	to := &c
-	if c.Op == tile.OpDot && w.product != nil {
-		to = w.product(to)
-	}
-	w.exprs[e] = to
-	return to
+	w.exprs[e] = &c
+	return &c
 }
 
 // cutBytes is how much of a block, in its working type, one program computes of

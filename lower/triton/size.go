@@ -119,19 +119,14 @@ func (t Target) registers(warps int) int64 {
 
 // readsOutput reports whether a program reads what it has stored to an output.
 func readsOutput(p *tile.Program) bool {
-	found := false
-	p.Walk(func(s *tile.Stmt) { found = found || s.Kind == tile.Accumulate && s.Ref.Kind == tile.Out })
-	p.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) {
-		found = found || e.Op == tile.OpLoad && e.Ref.Kind == tile.Out
-	})
-	return found
+	return p.FindExpr(func(s *tile.Stmt, e *tile.Expr) bool {
+		return s.Kind == tile.Accumulate && s.Ref.Kind == tile.Out || e.Op == tile.OpLoad && e.Ref.Kind == tile.Out
+	}) != nil
 }
 
 // isStrict reports whether a program has products that no matrix unit does.
 func isStrict(p *tile.Program) bool {
-	found := false
-	p.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) { found = found || e.Op == tile.OpDot && strict(e) })
-	return found
+	return p.FindExpr(func(_ *tile.Stmt, e *tile.Expr) bool { return e.Op == tile.OpDot && strict(e) }) != nil
 }
 
 // strict reports whether a product is of float32 as it is.

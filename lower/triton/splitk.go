@@ -185,15 +185,11 @@ func (w *rewriter) all(p *tile.Program) []*tile.Ref {
 
 // reads reports whether statements read r.
 func reads(body []*tile.Stmt, r *tile.Ref) bool {
-	found := false
 	p := tile.Program{Body: body}
-	p.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) { found = found || e.Ref == r })
-	return found
+	return p.FindExpr(func(_ *tile.Stmt, e *tile.Expr) bool { return e.Ref == r }) != nil
 }
 
 // hasProduct reports whether a program multiplies matrices.
 func hasProduct(p *tile.Program) bool {
-	found := false
-	p.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) { found = found || e.Op == tile.OpDot })
-	return found
+	return p.FindExpr(func(_ *tile.Stmt, e *tile.Expr) bool { return e.Op == tile.OpDot }) != nil
 }

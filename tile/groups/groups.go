@@ -100,11 +100,10 @@ func (x *finder) ofA(s *tile.Stmt, e *tile.Expr) bool {
 // readElsewhere reports whether more than this loop reads r.
 func (x *finder) readElsewhere(r *tile.Ref) bool {
 	reads := 0
-	tile.RewriteBody(x.program.Body, func(e, _ *tile.Expr) *tile.Expr {
+	x.program.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) {
 		if e.Op == tile.OpLoad && e.Ref == r {
 			reads++
 		}
-		return e
 	})
 	return reads > 1
 }

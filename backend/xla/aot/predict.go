@@ -342,14 +342,13 @@ func duration(seconds float64) time.Duration { return time.Duration(seconds * fl
 
 // product is the dtype and precision of the first product of a program, "" if there is none.
 func product(p *tile.Program) (dtype, precision string) {
-	p.WalkExprs(func(_ *tile.Stmt, e *tile.Expr) {
-		if e.Op == tile.OpDot && dtype == "" {
-			d := e.Args[0].Dtype
-			if d == tile.Float4E2M1FN || e.Args[1].Dtype == tile.Float4E2M1FN { // which kernels widen
-				d = tile.BFloat16
-			}
-			dtype, precision = d.String(), e.Precision.String()
-		}
-	})
-	return dtype, precision
+	dot := p.FindExpr(func(_ *tile.Stmt, e *tile.Expr) bool { return e.Op == tile.OpDot })
+	if dot == nil {
+		return "", ""
+	}
+	d := dot.Args[0].Dtype
+	if d == tile.Float4E2M1FN || dot.Args[1].Dtype == tile.Float4E2M1FN { // which kernels widen
+		d = tile.BFloat16
+	}
+	return d.String(), dot.Precision.String()
 }

@@ -84,7 +84,7 @@ func TestWinner(t *testing.T) {
 						continue
 					}
 					t.Run(fmt.Sprintf("%s %s v%d limit %s", key, dtype, number, backend.FormatBytes(limit)), func(t *testing.T) {
-						c := harness.Config{Family: f, Kernels: []int{number}, Batches: []int{1}, Precisions: []tile.Precision{tile.Default},
+						c := harness.Config{Family: f, Kernels: []int{number}, Batches: []int{1}, Precisions: []tile.Precision{tile.Default}, Inputs: []string{"uniform"},
 							Sizes: []problem.Sizes{f.Equal(512), f.Equal(4096)}, Asked: []problem.Asked{asked}}
 						testWinner(t, c, device, target, backend.Params{VMEMBytes: limit})
 					})
@@ -98,7 +98,7 @@ func testWinner(t *testing.T, c harness.Config, chip machine.Device, target mosa
 	be := &stepCounter{device: chip, target: target, asked: map[tile.Blocks]backend.Params{}}
 	dev := &device{opened: &registry.Device{Backend: be, Params: params, FastBytes: cmp.Or(params.VMEMBytes, target.DefaultVMEMBytes)}}
 	flags := flags{config: c, most: math.MaxInt}
-	flags.config.AllBlocks, flags.config.Inputs = true, []string{"uniform"}
+	flags.config.AllBlocks = true
 	u := flags.tuner(dev)
 	jobs, err := flags.jobs(t.Context(), dev)
 	if err != nil {
