@@ -134,7 +134,7 @@ func (p Matmul) Operands() []Operand {
 		list[1].Shape = of(p.N, p.K)
 	}
 	if p.Bias {
-		list = append(list, Operand{Name: "bias", Dtype: tile.Float32, Shape: []int{1, p.N}})
+		list = append(list, Operand{Name: "bias", Dtype: tile.Float32, Shape: of(1, p.N)})
 	}
 	return append(list, Operand{Name: "o", Dtype: p.Out, Shape: of(p.M, p.N), Out: true})
 }

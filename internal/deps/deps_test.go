@@ -56,7 +56,7 @@ internal/counters: golang.org/x/sys/unix
 lower/internal/mlir: tile
 lower/internal/lowertest: backend backend/backendtest lower/internal/mlir problem tile tile/interp tile/tiletest
 lower/mosaic: internal/known tile problem lower/internal/mlir
-lower/stablehlo: machine/mesh tile problem lower/internal/mlir
+lower/stablehlo: machine/mesh tile problem problem/quant lower/internal/mlir
 lower/triton: internal/known tile tile/groups lower/internal/mlir
 lower/triton/ttir: lower/internal/mlir
 backend/internal/hlo: internal/each google.golang.org/protobuf/encoding/protowire
@@ -70,7 +70,7 @@ internal/dynlib: github.com/ebitengine/purego
 internal/pjrtapi: internal/dynlib github.com/ebitengine/purego
 backend/internal/nvml: backend internal/child internal/dynlib github.com/ebitengine/purego
 backend/worker: backend backend/seeded machine internal/deadline internal/child tile
-backend/xla/pjrt: machine/mesh backend backend/internal/* machine internal/pjrtapi tile problem lower/mosaic lower/stablehlo lower/triton github.com/ebitengine/purego github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes golang.org/x/sys/unix
+backend/xla/pjrt: machine/mesh backend backend/internal/* machine plugins internal/pjrtapi tile problem lower/mosaic lower/stablehlo lower/triton github.com/ebitengine/purego github.com/gomlx/go-xla/pjrt github.com/gomlx/compute/dtypes golang.org/x/sys/unix
 backend/cpu/internal/amx: golang.org/x/sys/cpu
 backend/cpu/internal/evict:
 backend/cpu/internal/memory: golang.org/x/sys/unix

@@ -40,51 +40,49 @@ func (l *Launch) take(p problem.Problem) error {
 // baselines are the families that have one. A family whose outputs follow from its
 // operands alone, of which all arrays are operands, is written by a function of values:
 //
-//	func norm(t *text, p problem.Norm, in map[string]value) ([]value, error)
+//	func norm(t *text, p problem.Norm, in map[string]value) []value
 //
 // in has the operands that are no outputs, by name, in the dtypes that they are stored in.
 // What comes back are the outputs in the order of the operands, each in float32 (int32) or
 // stored already. The text is held to the family's reference by TestFamilies, and by
 // TestBaseline of package pjrt with a plugin.
 var baselines = map[string]func(p problem.Problem) (*Launch, error){
-	problem.MatmulFamily.Name:    func(p problem.Problem) (*Launch, error) { return matmulBaseline(p.(problem.Matmul)) },
+	problem.MatmulFamily.Name:    matmulBaseline,
 	problem.SoftmaxFamily.Name:   written(softmax),
-	problem.AttentionFamily.Name: written(attention),
+	problem.AttentionFamily.Name: attentionBaseline,
 	problem.NormFamily.Name:      written(norm),
 	problem.RopeFamily.Name:      written(rope),
 	problem.MLPFamily.Name:       written(mlp),
 }
 
 // written is the baseline of problems that body computes.
-func written[P problem.Problem](body func(t *text, p P, in map[string]value) ([]value, error)) func(problem.Problem) (*Launch, error) {
-	return func(asked problem.Problem) (*Launch, error) {
-		p := asked.(P)
-		l, t := &Launch{Name: "xla"}, newText()
+func written[P problem.Problem](body func(t *text, p P, in map[string]value) []value) func(problem.Problem) (*Launch, error) {
+	return func(p problem.Problem) (*Launch, error) {
+		l := &Launch{Name: "xla"}
 		if err := l.take(p); err != nil {
 			return nil, err
 		}
-		args, named := l.arguments(l.In, ""), map[string]value{}
-		for i, array := range l.In {
-			named[array.Name] = args[i]
-		}
-		var err error
-		l.text = t.Function("private", "launch", args, storedTypes(l.Out), func() []value {
-			var made []value
-			if made, err = body(t, p, named); err != nil {
-				return nil
-			}
-			for i, array := range l.Out {
-				if made[i].Elem != storage(array.Dtype) {
-					made[i] = t.output(made[i], accumulated(made[i]), array.Dtype)
-				}
-			}
-			return made
-		})
-		if err != nil {
-			return nil, err
-		}
+		l.write(func(t *text, in map[string]value) []value { return body(t, p.(P), in) })
 		return l, nil
 	}
+}
+
+// write makes body what l launches.
+func (l *Launch) write(body func(t *text, in map[string]value) []value) {
+	t := newText()
+	args, named := l.arguments(l.In, ""), map[string]value{}
+	for i, array := range l.In {
+		named[array.Name] = args[i]
+	}
+	l.text = t.Function("private", "launch", args, storedTypes(l.Out), func() []value {
+		made := body(t, named)
+		for i, array := range l.Out {
+			if made[i].Elem != storage(array.Dtype) {
+				made[i] = t.output(made[i], accumulated(made[i]), array.Dtype)
+			}
+		}
+		return made
+	})
 }
 
 // accumulated is the dtype of a working value.
@@ -101,66 +99,40 @@ func accumulated(v value) tile.Dtype {
 // The product comes out in p.Acc; quantization and activation are applied to
 // that, and the cast to p.Out is last, as in the epilogue of a kernel. p.Precision
 // is the precision of float32 products: the device chooses at Default.
-func matmulBaseline(p problem.Matmul) (*Launch, error) {
-	refuse := func(op, reason string) (*Launch, error) { return nil, refused(p, op, reason) }
-	for _, d := range []int{p.Batch, p.M, p.K, p.N} {
-		if !countable(d) {
-			return refuse("dot", "a dimension does not fit 32 bits")
-		}
+func matmulBaseline(asked problem.Problem) (*Launch, error) {
+	p := asked.(problem.Matmul)
+	scheme, _ := p.Scheme() // Validate has seen it
+	if reason := refusedScheme(p, scheme); reason != "" {
+		return nil, refused(p, "quantization "+string(p.Quant), reason)
 	}
-	in := []Array{{"a", p.A, batched(p, p.M, p.K)}, {"b", p.B, batched(p, p.K, p.N)}}
-	if p.TransB {
-		in[1].Shape = batched(p, p.N, p.K)
-	}
-	scheme, err := p.Scheme()
-	if err != nil {
+	l := &Launch{Name: "xla"}
+	if err := l.take(p); err != nil {
 		return nil, err
 	}
-	if reason := refusedScheme(p, scheme); reason != "" {
-		return refuse("quantization "+string(p.Quant), reason)
-	}
-	in = append(in, quantizedArrays(p, scheme)...)
-	out := []Array{{"o", p.Out, batched(p, p.M, p.N)}}
-
-	l := &Launch{Name: "xla", In: in, Out: out}
-	t := newText()
-	args := l.arguments(in, "")
-	l.text = t.Function("private", "launch", args, storedTypes(out), func() []value {
-		var o value
-		named := map[string]value{}
-		for i, array := range in {
-			named[array.Name] = t.numbers(args[i], array.Dtype)
+	l.In = slices.Insert(l.In, 2, scales(p, scheme)...)
+	l.write(func(t *text, stored map[string]value) []value {
+		in := map[string]value{}
+		for _, array := range l.In {
+			in[array.Name] = t.numbers(stored[array.Name], array.Dtype)
 		}
+		var o value
 		if p.Quant == problem.NoQuant {
-			o = t.matmul(p, args[0], args[1])
+			o = t.matmul(p, stored["a"], stored["b"])
 		} else {
-			o = t.scaledProduct(p, scheme, named)
+			o = t.scaledProduct(p, scheme, in)
 		}
 		if p.Bias {
-			o = t.Apply("add", o, t.broadcast(named["bias"], o.Dims))
+			o = t.Apply("add", o, t.broadcast(in["bias"], o.Dims))
 		}
-		if o, err = t.activation(p.Activation, o); err != nil {
-			return nil
-		}
-		return []value{t.output(o, accDtype(p), p.Out)}
+		return []value{t.activation(p.Activation, o)}
 	})
-	if err != nil {
-		return refuse("activation "+string(p.Activation), err.Error())
-	}
 	return l, nil
 }
 
-// accDtype is the dtype of what the last cast takes.
-func accDtype(p problem.Matmul) tile.Dtype {
-	if p.Quant != problem.NoQuant {
-		return tile.Float32
-	}
-	return p.Acc
-}
-
-func batched(p problem.Matmul, rows, cols int) []int {
+// batched is a shape with the batch of p ahead of it, if there is one.
+func batched(p problem.Matmul, shape ...int) []int {
 	if p.Batch > 1 {
-		return []int{p.Batch, rows, cols}
+		return append([]int{p.Batch}, shape...)
 	}
-	return []int{rows, cols}
+	return shape
 }

@@ -9,7 +9,7 @@ import (
 
 // norm is o of x, the residual and the weights, row by row in float32, and the sum of x and
 // the residual.
-func norm(t *text, p problem.Norm, in map[string]value) ([]value, error) {
+func norm(t *text, p problem.Norm, in map[string]value) []value {
 	shape, column := []int{p.Rows, p.Cols}, []int{p.Rows, 1}
 	mean := func(x value) value {
 		sum := t.reduce("add", x, 0, []int{1}, column)
@@ -34,21 +34,21 @@ func norm(t *text, p problem.Norm, in map[string]value) ([]value, error) {
 	if !p.RMS {
 		o = t.Apply("add", o, t.broadcast(t.As(in["b"], "f32"), shape))
 	}
-	return append([]value{o}, results...), nil
+	return append([]value{o}, results...)
 }
 
 // softmax is o of x, row by row, in float32.
-func softmax(t *text, p problem.Softmax, in map[string]value) ([]value, error) {
+func softmax(t *text, p problem.Softmax, in map[string]value) []value {
 	x, all, column := t.As(in["x"], "f32"), []int{p.Rows, p.Cols}, []int{p.Rows, 1}
 	largest := t.reduce("maximum", x, math.Inf(-1), []int{1}, column)
 	e := t.Apply("exponential", t.Apply("subtract", x, t.broadcast(largest, all)))
 	sum := t.reduce("add", e, 0, []int{1}, column)
-	return []value{t.Apply("divide", e, t.broadcast(sum, all))}, nil
+	return []value{t.Apply("divide", e, t.broadcast(sum, all))}
 }
 
 // mlp is o of x and the weights: two products in float32, scaled where the weights are
 // narrow, the gate's through its activation, and their product.
-func mlp(t *text, p problem.MLP, in map[string]value) ([]value, error) {
+func mlp(t *text, p problem.MLP, in map[string]value) []value {
 	product := func(name string) value {
 		sums := t.dot(in["x"], t.As(in[name], storage(p.X)), 0, false, false, "f32", tile.Default)
 		if p.Scaled() {
@@ -57,23 +57,22 @@ func mlp(t *text, p problem.MLP, in map[string]value) ([]value, error) {
 		return sums
 	}
 	gate, up := product("gate"), product("up")
-	var err error
 	switch p.Activation {
 	case problem.GateGelu:
-		gate, err = t.activation(problem.Gelu, gate)
+		gate = t.activation(problem.Gelu, gate)
 	case problem.GateGeluTanh:
 		twice := 2 * math.Sqrt(2/math.Pi) // as tile.GeluTanh
 		slope := t.Apply("add", t.times(t.Apply("multiply", gate, gate), 0.044715*twice), t.Constant(gate.Type, twice))
 		gate = t.Apply("multiply", gate, t.Apply("logistic", t.Apply("multiply", gate, slope)))
 	default:
-		gate, err = t.activation(problem.Silu, gate)
+		gate = t.activation(problem.Silu, gate)
 	}
-	return []value{t.Apply("multiply", gate, up)}, err
+	return []value{t.Apply("multiply", gate, up)}
 }
 
 // rope is o of x and the tables.
-func rope(t *text, p problem.Rope, in map[string]value) ([]value, error) {
-	return []value{t.rope(p, in["x"], in["cos"], in["sin"])}, nil
+func rope(t *text, p problem.Rope, in map[string]value) []value {
+	return []value{t.rope(p, in["x"], in["cos"], in["sin"])}
 }
 
 // rope is x turned by tables, in float32. The columns of pairs are a dimension of their own, of
@@ -109,19 +108,28 @@ func (t *text) part(x value, dim, from, n int) value {
 }
 
 // activation applies a to x, which is f32, or i32 for Relu alone.
-func (t *text) activation(a problem.Activation, x value) (value, error) {
-	typ := x.Type
+func (t *text) activation(a problem.Activation, x value) value {
 	switch a {
-	case problem.NoActivation:
-		return x, nil
 	case problem.Relu:
-		return t.Apply("maximum", x, t.Constant(typ, 0)), nil
+		return t.Apply("maximum", x, t.Constant(x.Type, 0))
 	case problem.Silu:
-		return t.Apply("multiply", x, t.Apply("logistic", x)), nil
+		return t.Apply("multiply", x, t.Apply("logistic", x))
 	case problem.Gelu:
-		return t.Apply("multiply", x, t.normalCDF(x)), nil
+		return t.Apply("multiply", x, t.normalCDF(x))
 	}
-	return x, errUnknownActivation
+	return x
+}
+
+func attentionBaseline(p problem.Problem) (*Launch, error) {
+	switch asked := p.(problem.Attention); {
+	case asked.Lengths:
+		return nil, refused(p, "lengths", "they are a table of kernels")
+	case asked.PageSize > 0:
+		return nil, refused(p, "pages", "they are a table of kernels")
+	case asked.LogSums:
+		return nil, refused(p, "log-sums", "o is its only output")
+	}
+	return written(attention)(p)
 }
 
 // attention is o of q, k and v as jax.nn.dot_product_attention writes it: all scores in
@@ -130,15 +138,7 @@ func (t *text) activation(a problem.Activation, x value) (value, error) {
 // stand above each other XLA would lay out scores and masks anew. The order of scale, bias,
 // soft cap and masks is that of problem.Attention, and a row that sees no key is 0. What is
 // turned is so before, as rope writes it.
-func attention(t *text, p problem.Attention, in map[string]value) ([]value, error) {
-	switch {
-	case p.Lengths:
-		return nil, refused(p, "lengths", "they are a table of kernels")
-	case p.PageSize > 0:
-		return nil, refused(p, "pages", "they are a table of kernels")
-	case p.LogSums:
-		return nil, refused(p, "log-sums", "o is its only output")
-	}
+func attention(t *text, p problem.Attention, in map[string]value) []value {
 	shared := p.Batch * p.KVHeads
 	all, column := []int{p.Batch, p.Heads, p.Rows, p.Keys}, []int{p.Batch, p.Heads, p.Rows, 1}
 	q, k := in["q"], in["k"]
@@ -187,7 +187,7 @@ func attention(t *text, p problem.Attention, in map[string]value) ([]value, erro
 	weights := t.output(t.Apply("divide", power, t.broadcast(sum, all)), tile.Float32, p.Dtype)
 
 	o := t.dot(t.Reshape(weights, []int{shared, p.Group(), p.Rows, p.Keys}), v, 1, false, false, "f32", tile.Default)
-	return []value{t.Reshape(o, []int{p.Batch, p.Heads, p.Rows, p.ValueDim})}, nil
+	return []value{t.Reshape(o, []int{p.Batch, p.Heads, p.Rows, p.ValueDim})}
 }
 
 // turned is x turned by tables, rounded to its dtype.

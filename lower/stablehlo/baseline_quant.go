@@ -1,41 +1,32 @@
 package stablehlo
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
 	"matladder/problem"
+	"matladder/problem/quant"
 	"matladder/tile"
 )
 
-// quantizedArrays are what p needs beside a and b.
-func quantizedArrays(p problem.Matmul, s problem.Scheme) []Array {
+// scales are those of a and b that p takes beside them.
+func scales(p problem.Matmul, s problem.Scheme) []Array {
+	given := s.A != problem.NoGrain && !s.Dynamic
+	a, b := quant.GroupingOf(s, true), quant.GroupingOf(s, false)
 	var in []Array
-	switch {
-	case s.A == problem.NoGrain || s.Dynamic:
-	case s.A == problem.TokenBlock:
-		in = append(in, Array{"sa", s.Scales, []int{p.M, p.Groups(s)}})
-	case s.A == problem.Token:
-		in = append(in, Array{"sa", tile.Float32, batched(p, p.M, 1)})
-	default:
-		in = append(in, Array{"sa", tile.Float32, batched(p, 1, 1)})
-	}
-	switch s.B {
-	case problem.Tensor:
-		in = append(in, Array{"sb", tile.Float32, batched(p, 1, 1)})
-	case problem.Channel:
-		in = append(in, Array{"sb", tile.Float32, batched(p, 1, p.N)})
-	case problem.Block:
-		in = append(in, Array{"sb", s.Scales, []int{p.Groups(s), 1, p.N}})
-	}
-	if s.TwoLevels() && s.A != problem.NoGrain {
-		in = append(in, Array{"ta", tile.Float32, []int{1, 1}})
-	}
-	if s.TwoLevels() {
-		in = append(in, Array{"tb", tile.Float32, []int{1, 1}})
-	}
-	if p.Bias {
-		in = append(in, Array{"bias", tile.Float32, batched(p, 1, p.N)})
+	for _, x := range []struct {
+		name  string
+		need  bool
+		dtype tile.Dtype
+		shape []int
+	}{
+		{"sa", given, a.Scales, a.Shape(p.M, p.K)}, {"sb", s.B != problem.NoGrain, b.Scales, b.Shape(p.K, p.N)},
+		{"ta", s.TwoLevels() && s.A != problem.NoGrain, tile.Float32, []int{1, 1}}, {"tb", s.TwoLevels(), tile.Float32, []int{1, 1}},
+	} {
+		if x.need {
+			in = append(in, Array{x.name, cmp.Or(x.dtype, tile.Float32), batched(p, x.shape...)})
+		}
 	}
 	return in
 }

@@ -137,10 +137,6 @@ func (g *grid) Element(table *tile.Ref, at value) value {
 func (g *grid) masked(e *tile.Expr, a, b value) value {
 	ka, kb := e.Contracted()
 	for _, edge := range g.partial.Contraction(e) {
-		if edge.Unknown || edge.Stretched { // Verify refuses both
-			g.Refuse("dot", edge.Ref.Name, "where its padding is along the contraction cannot be told")
-			continue
-		}
 		a, b = g.zeroed(a, ka, edge), g.zeroed(b, kb, edge)
 	}
 	x, y := e.Args[0].Dtype, e.Args[1].Dtype
@@ -222,8 +218,6 @@ func (t *text) normalCDF(x value) value {
 	t.Line("%s = chlo.erfc %s : %s -> %s", v.Name, x.Name, mlir.Tensor(x.Type), mlir.Tensor(x.Type))
 	return t.times(v, 0.5)
 }
-
-var errUnknownActivation = fmt.Errorf("no such activation")
 
 // cast converts x, the working value of dtype from, to the working value of to:
 // floats round to nearest even, integers saturate, NaN becomes integer 0.

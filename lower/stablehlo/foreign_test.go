@@ -47,7 +47,7 @@ module @theirs attributes {mhlo.num_partitions = 1 : i32} {
 	if err != nil || l.Whole() || len(l.In) != 2 || len(l.Out) != 1 {
 		t.Fatalf("%+v, %v", l, err)
 	}
-	for _, text := range []string{l.Once(), l.Loop(1), l.Chain(), l.LoopTogether(4, 2)} {
+	for _, text := range []string{l.Once(), l.Loop(), l.Chain(), l.LoopTogether(4, 2)} {
 		if strings.Count(text, "module @") != 1 || strings.Count(text, "@main(") != 1 || !strings.Contains(text, "func.func private @launch(%arg0") || !strings.HasSuffix(text, "} loc(#loc)\n") {
 			t.Errorf("the program became\n%s", text)
 		}

@@ -58,59 +58,48 @@ func (l *Launch) Chain() string {
 	args := append([]value{link}, l.arguments(l.In, "")...)
 	out := append([]tensor{link.Type}, storedTypes(l.Out)...)
 	main := t.Function("public", "main", args, out, func() []value {
-		held := t.barrier(args...)
-		made := t.call("launch", held[1:], storedTypes(l.Out))
-		return t.barrier(append([]value{held[0]}, made...)...)
+		return t.held(args, storedTypes(l.Out))
 	})
 	return l.module(main)
 }
 
-// Loop returns a module whose @main takes a number n of rounds, an int32 of rank 0, and sets times
-// the arrays In, one set after another; it returns as many times Out, zeros if n < 1. A round
-// launches once for each set, so n·sets launches run, one after another. The slope of its time over
-// n is the time of sets launches on the device, the intercept that of starting a program.
+// held launches between two barriers, through which a link goes beside the operands and then the
+// results: nothing that needs the link behind them is done ahead of the launch.
+func (t *text) held(linked []value, out []tensor) []value {
+	before := t.barrier(linked...)
+	made := t.call("launch", before[1:], out)
+	return t.barrier(append([]value{before[0]}, made...)...)
+}
+
+// Loop returns a module whose @main takes a number n of launches, an int32 of rank 0, and the arrays
+// In; it returns Out, zeros if n < 1. The launches run one after another. The slope of its time over
+// n is the time of a launch on the device, the intercept that of starting a program.
 //
-// With one set, a small operand may come to stay in fast memory from launch to
-// launch. Of several sets, larger together than that memory, the rest at least
-// is read anew. The compiled program tells which (layouts with S(1) on a TPU,
-// whose compiler leaves all of them in HBM if told so: see package backend/xla/pjrt).
+// A small operand may come to stay in fast memory from launch to launch. The compiled program
+// tells which (layouts with S(1) on a TPU, whose compiler leaves all of them in HBM if told so:
+// see package backend/xla/pjrt).
 //
 // The chain of barriers runs from a launch's results through the counter to the next launch's
 // operands: without it a compiler sees that every round computes the same and moves the launch
 // out of the loop. Every result is an output, since a launch whose result is overwritten unseen
 // would be removed. The operands themselves are carried unchanged, which costs no copy of them.
-func (l *Launch) Loop(sets int) string {
+func (l *Launch) Loop() string {
 	t := newText()
 	n := value{Name: "%n", Type: tensor{Elem: "i32"}}
-	args, in, out := []value{n}, []value{}, []tensor{}
-	for s := range sets {
-		in = append(in, l.arguments(l.In, suffix(s, sets))...)
-		out = append(out, storedTypes(l.Out)...)
-	}
-	main := t.Function("public", "main", append(args, in...), out, func() []value {
+	in, out := l.arguments(l.In, ""), storedTypes(l.Out)
+	main := t.Function("public", "main", append([]value{n}, in...), out, func() []value {
 		hints := append([]string{"n", "round"}, each.Of(in, func(v value) string { return v.Name[1:] })...)
 		carried := append([]value{n, t.Int(0)}, in...)
-		for s := range sets {
-			for _, a := range l.Out {
-				hints = append(hints, mlir.Symbol(a.Name)+suffix(s, sets))
-				carried = append(carried, t.Constant(a.typ(), 0))
-			}
+		for _, a := range l.Out {
+			hints = append(hints, mlir.Symbol(a.Name))
+			carried = append(carried, t.Constant(a.typ(), 0))
 		}
 		after := t.while(hints, carried, func(v []value) value {
 			return t.compare("LT", v[1], v[0])
 		}, func(v []value) []value {
-			round := v[1]
-			var results []value
-			for s := range sets {
-				operands := v[2+s*len(l.In):][:len(l.In)]
-				held := t.barrier(append([]value{round}, operands...)...)
-				made := t.call("launch", held[1:], storedTypes(l.Out))
-				done := t.barrier(append([]value{held[0]}, made...)...)
-				round = done[0]
-				results = append(results, done[1:]...)
-			}
-			next := append([]value{v[0], t.Apply("add", round, t.Int(1))}, v[2:2+len(in)]...)
-			return append(next, results...)
+			done := t.held(append([]value{v[1]}, v[2:2+len(in)]...), out)
+			next := append([]value{v[0], t.Apply("add", done[0], t.Int(1))}, v[2:2+len(in)]...)
+			return append(next, done[1:]...)
 		})
 		return after[2+len(in):]
 	})
@@ -164,8 +153,7 @@ func (l *Launch) LoopTogether(together, sets int) string {
 		return func(link value, out []value) (value, []value) {
 			out = slices.Clone(out)
 			for s := first; s < first+count; s++ {
-				held := t.barrier(append([]value{link}, in[s*len(l.In):][:len(l.In)]...)...)
-				done := t.barrier(append([]value{held[0]}, t.call("launch", held[1:], storedTypes(l.Out))...)...)
+				done := t.held(append([]value{link}, in[s*len(l.In):][:len(l.In)]...), storedTypes(l.Out))
 				link = done[0]
 				copy(out[s*len(l.Out):], done[1:])
 			}

@@ -38,7 +38,7 @@ func openGPU(ctx context.Context, r registry.Request) (*registry.Device, error) 
 	}
 	// Ahead of the plugin, which takes most of the GPU's memory for itself.
 	reader, before, unread := openReader(ctx, pluginOptions("", r).Device)
-	d, w, err := openPlugin(ctx, r, "gpu", "cuda", machine.GPU)
+	d, w, err := openPlugin(ctx, r, "gpu", "cuda")
 	if err == nil {
 		operands := d.Params.Extra["operands"]
 		if d.Params.Extra = extra; operands != "" {
@@ -65,7 +65,7 @@ func openGPU(ctx context.Context, r registry.Request) (*registry.Device, error) 
 
 // openReader opens what tells how a GPU fares.
 func openReader(ctx context.Context, device int) (*nvml.Reader, backend.Gauge, error) {
-	if !pjrt.Present(machine.GPU) {
+	if plugins.MissingDevice("cuda") != "" {
 		return nil, backend.Gauge{}, errors.New("no GPU")
 	}
 	return nvml.Open(ctx, device)
@@ -132,7 +132,7 @@ func openTPU(ctx context.Context, r registry.Request) (*registry.Device, error) 
 	if _, err := libtpu.UserFlags(); err != nil {
 		return nil, err
 	}
-	d, _, err := openPlugin(ctx, r, "tpu", "tpu", machine.TPU)
+	d, _, err := openPlugin(ctx, r, "tpu", "tpu")
 	if err == nil {
 		return d, recordFlags(d)
 	}
@@ -156,13 +156,13 @@ func recordFlags(d *registry.Device) error {
 }
 
 // openPlugin opens the device of a plugin. A missing one costs no wait.
-func openPlugin(ctx context.Context, r registry.Request, name, plugin, kind string) (*registry.Device, *worker.Backend, error) {
+func openPlugin(ctx context.Context, r registry.Request, name, plugin string) (*registry.Device, *worker.Backend, error) {
 	p, err := FindPlugin(plugin)
 	if err != nil {
 		return nil, nil, err
 	}
 	b, err := openWorker(ctx, p, pluginOptions(name, r))
-	if err != nil && !pjrt.Present(kind) {
+	if err != nil && plugins.MissingDevice(plugin) != "" {
 		err = fmt.Errorf("this machine shows no %s: %w", strings.ToUpper(name), err)
 	}
 	if err != nil {

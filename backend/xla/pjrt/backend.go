@@ -15,6 +15,7 @@ import (
 	"matladder/backend/internal/libtpu"
 	"matladder/lower/stablehlo"
 	"matladder/machine"
+	"matladder/plugins"
 	"matladder/tile"
 
 	binding "github.com/gomlx/go-xla/pjrt"
@@ -59,8 +60,9 @@ func Open(o Options) (Backend, error) {
 			return nil, err
 		}
 	}
-	if !Present(machine.TPU) { // without this libtpu waits for a server that tells it about its TPU
-		os.Setenv("TPU_SKIP_MDS_QUERY", "1")
+	for _, kv := range plugins.Environment("tpu") {
+		k, v, _ := strings.Cut(kv, "=")
+		os.Setenv(k, v)
 	}
 	plugin, err := loadPlugin(o.Plugin)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"matladder/machine"
@@ -22,24 +21,6 @@ func kind(platform string) string {
 	default:
 		return p
 	}
-}
-
-// deviceFiles are where the system shows devices of a kind.
-var deviceFiles = map[string][]string{
-	machine.TPU: {"/dev/accel[0-9]*", "/dev/vfio/[0-9]*"},
-	machine.GPU: {"/dev/nvidia[0-9]*"},
-}
-
-// Present reports whether this machine shows a device of a kind (machine.TPU or
-// machine.GPU), without loading anything. A CPU is always present.
-func Present(kind string) bool {
-	if kind == machine.CPU {
-		return true
-	}
-	return slices.ContainsFunc(deviceFiles[kind], func(pattern string) bool {
-		files, _ := filepath.Glob(pattern)
-		return len(files) > 0
-	})
 }
 
 // tpuVersion is how libtpu's platform version names the chip: "TFRT TPU v5 lite".

@@ -154,7 +154,7 @@ func module(l *stablehlo.Launch, method string, together, sets int) string {
 	case together > 0:
 		return l.LoopTogether(together, sets)
 	}
-	return l.Loop(1)
+	return l.Loop()
 }
 
 // A GPU is told by the host how often to go through a loop whose end only the device knows: after

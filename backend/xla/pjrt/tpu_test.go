@@ -246,7 +246,7 @@ func TestTPU_BaselineLimit(t *testing.T) {
 			options = hlo.Options{}
 		}
 		maps.Copy(options, leaveInHBM)
-		got, err := c.Compile(t.Context(), "v5e:2x2", l.Loop(1), options)
+		got, err := c.Compile(t.Context(), "v5e:2x2", l.Loop(), options)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -265,7 +265,7 @@ func TestUnknownOption(t *testing.T) {
 		t.Fatal(err)
 	}
 	none := hlo.Options{"xla_no_such_option": false}
-	_, err = c.Compile(t.Context(), "v5e:2x2", xla.Loop(1), none)
+	_, err = c.Compile(t.Context(), "v5e:2x2", xla.Loop(), none)
 	if !unknownOption(err, none) {
 		t.Errorf("%v is not about the option", err)
 	}
