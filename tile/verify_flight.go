@@ -1,10 +1,12 @@
 package tile
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
 
+	"matladder/internal/each"
 	"matladder/tile/internal/inflight"
 )
 
@@ -48,10 +50,9 @@ func flights(v *verifier) {
 		orders = append(orders, back)
 	}
 	for _, order := range orders {
-		f := newFollower(p)
-		if fault := f.run(order); fault != nil {
-			pos, _ := fault.Pos.(Pos)
-			v.errorf(pos, "%s", fault.Msg)
+		f := &follower{Flight: NewFlight(p), left: maxFollowed, stmts: maxStatements}
+		if err := f.run(order); err != nil {
+			v.errorf(err.Pos, "%s", err.Msg)
 			return
 		}
 	}
@@ -78,11 +79,12 @@ type Flight struct {
 	program *Program
 	buffers map[*Ref]int
 	slots   map[*Semaphore]int
+	reads   map[*Stmt][]Read // of refs that it follows
 }
 
 // NewFlight is the state before any device begins p.
 func NewFlight(p *Program) *Flight {
-	f := &Flight{program: p, buffers: map[*Ref]int{}, slots: map[*Semaphore]int{}}
+	f := &Flight{program: p, buffers: map[*Ref]int{}, slots: map[*Semaphore]int{}, reads: map[*Stmt][]Read{}}
 	var names, slots []string
 	for _, r := range p.Copied() {
 		if r.Kind == In {
@@ -120,31 +122,107 @@ func (f *Flight) region(p Part, env Env) inflight.Region {
 
 func (f *Flight) slot(s Slot, env Env) int { return f.slots[s.Semaphore] + Eval(s.Index, env) }
 
-// Values tells of a statement that writes a value: of what it reads and writes of refs that the
-// Flight follows.
-func (f *Flight) Values(device int, s *Stmt, env Env) error {
-	return f.error(f.values(device, s, Reads(s.Value), env))
+// A Turn is one device on its way through the grid: it goes on until it waits for another.
+type Turn struct {
+	Device int
+	Env    Env          // of the statement at hand
+	Err    func() error // of evaluating in it, which comes before any other; may be nil
+
+	flight *Flight // nil of a program without semaphores
+	resume func() (struct{}, bool)
+	pause  func() bool // lets other devices go on; false if none will ever again
+	events int         // that others may have waited for
+	waits  *Stmt       // that it is blocked at
+	err    error
 }
 
-func (f *Flight) values(device int, s *Stmt, reads []Read, env Env) (fault *inflight.Fault) {
-	access := func(r *Ref, write bool, box func(Env) (lo, hi []int)) {
-		if fault == nil && f.follows(r) {
-			lo, hi := box(env)
-			fault = f.Access(device, inflight.Region{Buffer: f.buffers[r], Lo: lo, Hi: hi}, write, s.Pos)
+// errStopped ends a device when another has made a mistake.
+var errStopped = errors.New("stopped")
+
+// Turns runs devices in turns until all have ended, each by run. Each round has an order of its
+// own. The error is the first of run's, or that of a statement that waits for ever.
+func (f *Flight) Turns(devices int, order func() []int, run func(*Turn) error) error {
+	turns := make([]*Turn, devices)
+	for d := range turns {
+		t := &Turn{Device: d, flight: f}
+		var stop func()
+		t.resume, stop = iter.Pull(func(yield func(struct{}) bool) {
+			t.pause = func() bool { return yield(struct{}{}) }
+			t.err = run(t)
+		})
+		defer stop()
+		turns[d] = t
+	}
+	for left := devices; left > 0; {
+		moved := false
+		for _, d := range order() {
+			t := turns[d]
+			if t.resume == nil {
+				continue
+			}
+			before := t.events
+			if _, more := t.resume(); !more {
+				t.resume, left, moved = nil, left-1, true
+			}
+			if t.err != nil {
+				return t.err
+			}
+			moved = moved || t.events > before
+		}
+		if i := slices.IndexFunc(turns, func(t *Turn) bool { return t.resume != nil }); i >= 0 && !moved {
+			return f.stuck(turns[i].waits, turns[i].Env)
 		}
 	}
-	for _, read := range reads {
-		access(read.Ref, false, read.Box)
-	}
-	access(s.Ref, true, s.Rows)
-	return fault
+	return nil
 }
 
-// Do tells of a statement about copies or signals; blocked says that the device has to wait
-// and try again. For a Start or a Wait it returns the copy that began or arrived.
-func (f *Flight) Do(device int, s *Stmt, env Env) (c *inflight.Copy, blocked bool, err error) {
-	c, blocked, fault := f.do(device, s, env)
-	return c, blocked, f.error(fault)
+// Values tells of a statement that writes a value: of what it reads and writes of refs that the
+// Flight follows.
+func (t *Turn) Values(s *Stmt) error {
+	f := t.flight
+	if f == nil {
+		return nil
+	}
+	t.events++
+	reads, known := f.reads[s]
+	if !known {
+		reads = each.That(Reads(s.Value), func(r Read) bool { return f.follows(r.Ref) })
+		f.reads[s] = reads
+	}
+	for _, r := range reads {
+		if err := t.access(s, r.Ref, false, r.Box); err != nil {
+			return err
+		}
+	}
+	if !f.follows(s.Ref) {
+		return nil
+	}
+	return t.access(s, s.Ref, true, s.Rows)
+}
+
+func (t *Turn) access(s *Stmt, r *Ref, write bool, box func(Env) (lo, hi []int)) error {
+	lo, hi := box(t.Env)
+	return t.flight.error(t.flight.Access(t.Device, inflight.Region{Buffer: t.flight.buffers[r], Lo: lo, Hi: hi}, write, s.Pos))
+}
+
+// Do tells of a statement about copies or signals, once nothing blocks it any more. For a Start
+// or a Wait it returns the copy that began or arrived.
+func (t *Turn) Do(s *Stmt) (*inflight.Copy, error) {
+	for {
+		c, blocked, fault := t.flight.do(t.Device, s, t.Env)
+		if t.Err != nil {
+			if err := t.Err(); err != nil {
+				return nil, err
+			}
+		}
+		if fault != nil || !blocked {
+			t.events++
+			return c, t.flight.error(fault)
+		}
+		if t.waits = s; !t.pause() {
+			return nil, errStopped
+		}
+	}
 }
 
 func (f *Flight) do(device int, s *Stmt, env Env) (c *inflight.Copy, blocked bool, fault *inflight.Fault) {
@@ -172,10 +250,8 @@ func (f *Flight) do(device int, s *Stmt, env Env) (c *inflight.Copy, blocked boo
 	return nil, false, nil
 }
 
-// Stuck is the error of a statement that no device will ever let go on.
-func (f *Flight) Stuck(s *Stmt, env Env) error { return f.error(f.stuck(s, env)) }
-
-func (f *Flight) stuck(s *Stmt, env Env) *inflight.Fault {
+// stuck is the error of a statement that no device will ever let go on.
+func (f *Flight) stuck(s *Stmt, env Env) error {
 	at := s.Slot
 	switch s.Kind {
 	case Wait:
@@ -183,7 +259,7 @@ func (f *Flight) stuck(s *Stmt, env Env) *inflight.Fault {
 	case WaitSent:
 		at = s.Copy.Sent
 	}
-	return f.Missing(f.slot(at, env), s.Pos)
+	return f.error(f.Missing(f.slot(at, env), s.Pos))
 }
 
 // Ended is the error of what is left when a device has nothing more to do.
@@ -202,83 +278,32 @@ type follower struct {
 	*Flight
 	left  int // programs to follow
 	stmts int // statements to follow
-	reads map[*Stmt][]Read
-	fault *inflight.Fault
 }
 
-func newFollower(p *Program) *follower {
-	f := &follower{Flight: NewFlight(p), left: maxFollowed, stmts: maxStatements, reads: map[*Stmt][]Read{}}
-	p.Walk(func(s *Stmt) {
-		if s.Value == nil {
-			return
-		}
-		for _, r := range Reads(s.Value) {
-			if f.follows(r.Ref) {
-				f.reads[s] = append(f.reads[s], r)
-			}
-		}
-	})
-	return f
-}
+// errFar ends what is followed: some devices are further than others.
+var errFar = errors.New("followed far enough")
 
 // run lets each device go as far as it can, in that order, and again until all are done.
-func (f *follower) run(order []int) *inflight.Fault {
-	devices := make([]*device, len(order))
-	for d := range devices {
-		at := &device{follower: f, number: d, loops: map[*Axis]int{}, coordinates: f.program.Coordinates(d)}
-		at.next, at.stop = iter.Pull(at.grid)
-		defer at.stop()
-		devices[d] = at
+func (f *follower) run(order []int) *Error {
+	err := f.Turns(len(order), func() []int { return order }, func(t *Turn) error {
+		d := &device{follower: f, turn: t, loops: map[*Axis]int{}, coordinates: f.program.Coordinates(t.Device)}
+		t.Env = d
+		return d.grid()
+	})
+	for d := 0; d < len(order) && err == nil; d++ {
+		err = f.Ended(d)
 	}
-	for running := len(order); running > 0; {
-		moved := false
-		for _, d := range order {
-			at := devices[d]
-			if at.done {
-				continue
-			}
-			before := at.events
-			if _, more := at.next(); !more {
-				at.done, running, moved = true, running-1, true
-			}
-			if f.fault != nil {
-				return f.fault
-			}
-			moved = moved || at.events > before
-		}
-		if f.left <= 0 {
-			return nil // some are further than others
-		}
-		if !moved {
-			for _, d := range order {
-				if at := devices[d]; !at.done {
-					return f.stuck(at.waits, at)
-				}
-			}
-		}
-	}
-	if f.left > 0 {
-		for d := range devices {
-			if fault := f.End(d); fault != nil {
-				return fault
-			}
-		}
-	}
-	return nil
+	wrong, _ := err.(*Error)
+	return wrong
 }
 
 // device is one of them on its way through the grid.
 type device struct {
 	*follower
-	number      int
+	turn        *Turn
 	coordinates []int
 	at          *Point
 	loops       map[*Axis]int
-	events      int
-	waits       *Stmt // that it is blocked at
-	done        bool
-	next        func() (struct{}, bool)
-	stop        func()
 }
 
 // ProgramID makes device an Env.
@@ -295,77 +320,56 @@ func (d *device) ProgramID(a *Axis) int {
 // TableValue makes device an Env: conditions that look up tables are about no copies.
 func (d *device) TableValue(*Ref, int) int { return 0 }
 
-func (d *device) grid(yield func(struct{}) bool) {
+func (d *device) grid() error {
 	place := -1
 	for at := range Points(d.program.Grid) {
-		if d.left <= 0 {
-			return
+		if d.left--; d.left < 0 {
+			return errFar
 		}
-		d.left--
 		d.at = at
 		if now := at.parallelPlace(); now != place {
 			if place >= 0 {
-				if d.fault = d.End(d.number); d.fault != nil {
-					return
+				if err := d.Ended(d.turn.Device); err != nil {
+					return err
 				}
 			}
 			place = now
 		}
-		if !d.body(d.program.Body, yield) {
-			return
+		if err := d.body(d.program.Body); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
-// body follows statements; false is the end.
-func (d *device) body(body []*Stmt, yield func(struct{}) bool) bool {
+// body follows statements.
+func (d *device) body(body []*Stmt) error {
 	for _, s := range body {
 		if d.stmts--; d.stmts <= 0 {
-			d.left = 0
-			return false
+			return errFar
 		}
+		var err error
 		switch s.Kind {
 		case When:
-			if TableFree(Compared(s.Cond)...) && !EvalCond(s.Cond, d) {
-				continue
-			}
-			if !d.body(s.Body, yield) {
-				return false
+			if !TableFree(Compared(s.Cond)...) || EvalCond(s.Cond, d) {
+				err = d.body(s.Body)
 			}
 		case Loop:
-			for i := range s.Axis.Size {
+			for i := 0; i < s.Axis.Size && len(s.Body) > 0 && err == nil; i++ {
 				d.loops[s.Axis] = i
-				if d.stmts--; len(s.Body) == 0 || d.stmts <= 0 {
-					break
-				}
-				if !d.body(s.Body, yield) {
-					return false
-				}
+				d.stmts--
+				err = d.body(s.Body)
 			}
 		case Fill, Store, Accumulate:
-			d.events++
-			if d.fault = d.values(d.number, s, d.reads[s], d); d.fault != nil {
-				return false
-			}
+			err = d.turn.Values(s)
 		default:
-			for {
-				_, blocked, fault := d.do(d.number, s, d)
-				if fault != nil {
-					d.fault = fault
-					return false
-				}
-				if !blocked {
-					break
-				}
-				d.waits = s
-				if !yield(struct{}{}) {
-					return false
-				}
-			}
-			d.events++
+			_, err = d.turn.Do(s)
+		}
+		if err != nil {
+			return err
 		}
 	}
-	return true
+	return nil
 }
 
 // Read is what an expression reads of scratch: all of it or, of a slice, what of it along one

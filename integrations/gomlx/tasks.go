@@ -183,26 +183,21 @@ func (f *function) FusedAttentionQKVProjection(x, w, biasQ, biasK, biasV value, 
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	from, to := make([]int, rank), slices.Clone(all.(*node).shape.Dimensions)
+	s := all.(*node).shape
+	from, to := make([]int, rank), slices.Clone(s.Dimensions)
+	var r recording
 	var parts [3]value
 	for i, bias := range []value{biasQ, biasK, biasV} {
-		to[rank-1] = from[rank-1] + []int{queries, keys, keys}[i]
-		if parts[i], err = f.Slice(all, from, to, nil); err != nil {
-			return nil, nil, nil, err
-		}
+		s.Dimensions = slices.Clone(s.Dimensions)
+		s.Dimensions[rank-1] = []int{queries, keys, keys}[i]
+		to[rank-1] = from[rank-1] + s.Dimensions[rank-1]
+		parts[i] = r.of(f.Slice(all, from, to, nil))
 		from[rank-1] = to[rank-1]
-		if bias == nil {
-			continue
-		}
-		s := parts[i].(*node).shape
-		if bias, err = f.BroadcastInDim(bias, s, []int{rank - 1}); err == nil {
-			parts[i], err = f.Add(parts[i], bias)
-		}
-		if err != nil {
-			return nil, nil, nil, err
+		if bias != nil {
+			parts[i] = r.of(f.Add(parts[i], r.of(f.BroadcastInDim(bias, s, []int{rank - 1}))))
 		}
 	}
-	return parts[0], parts[1], parts[2], nil
+	return parts[0], parts[1], parts[2], r.err
 }
 
 func (f *function) FusedSoftmax(x value, axis int) (value, error) {
@@ -360,18 +355,13 @@ func (f *function) scores(o *compute.ScaledDotProductAttentionConfig, layout com
 		} else {
 			v = r.of(f.ConvertDType(v, dtypes.Float32))
 		}
-		if r.err != nil {
-			return nil, r.err
-		}
 		axes := []int{0, 1, 2, 3}[4-rank:]
-		if v, err = f.BroadcastInDim(v, shapes.Make(dtypes.Float32, dims...), axes); err != nil {
-			return nil, errors.WithMessagef(err, "matladder: a bias or mask of %s", s)
-		}
+		v = r.of(f.BroadcastInDim(v, shapes.Make(dtypes.Float32, dims...), axes))
 		if sum != nil {
-			v, err = f.Add(sum, v)
+			v = r.of(f.Add(sum, v))
 		}
-		if err != nil {
-			return nil, err
+		if r.err != nil {
+			return nil, errors.WithMessagef(r.err, "matladder: a bias or mask of %s", s)
 		}
 		sum = v
 	}
@@ -381,9 +371,9 @@ func (f *function) scores(o *compute.ScaledDotProductAttentionConfig, layout com
 
 // lengths are those of rows and keys, in turns, of each example.
 func (f *function) lengths(o *compute.ScaledDotProductAttentionConfig, batch, rows, keys int) (*node, error) {
+	var r recording
 	var columns []value
 	for i, v := range []value{o.QuerySeqLen, o.KeyValueSeqLen} {
-		var r recording
 		if v == nil {
 			v = r.of(f.Constant(slices.Repeat([]int32{int32([]int{rows, keys}[i])}, batch), batch))
 		}
@@ -394,14 +384,8 @@ func (f *function) lengths(o *compute.ScaledDotProductAttentionConfig, batch, ro
 		if want := shapes.Make(dtypes.Int32, batch); !list[0].shape.Equal(want) {
 			return nil, errors.Errorf("matladder: lengths of sequences are %s, want %s", list[0].shape, want)
 		}
-		if v, err = f.Reshape(v, batch, 1); err != nil {
-			return nil, err
-		}
-		columns = append(columns, v)
+		columns = append(columns, r.of(f.Reshape(v, batch, 1)))
 	}
-	v, err := f.Concatenate(1, columns...)
-	if err != nil {
-		return nil, err
-	}
-	return v.(*node), nil
+	n, _ := r.of(f.Concatenate(1, columns...)).(*node)
+	return n, r.err
 }

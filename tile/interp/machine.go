@@ -25,13 +25,9 @@ type machine struct {
 	steps   int64
 	err     error
 
-	device      int
 	coordinates []int // of the device, along the axes of the mesh
-	flight      *tile.Flight
 	world       *world
-	pause       func() bool // lets other devices go on; false if none will ever again
-	events      int         // that others may have waited for
-	waits       *tile.Stmt  // that the device is blocked at; nil if it is not
+	turn        *tile.Turn
 
 	watchDot func(m *machine, dot *tile.Expr, a, b block) // nil but in tests
 }
@@ -61,8 +57,8 @@ func (m *machine) run(order iter.Seq[[]int]) error {
 			continue
 		}
 		continued := continues(m.program.Grid, ids)
-		if !continued && m.steps > 0 && m.flight != nil && m.err == nil {
-			m.err = m.flight.Ended(m.device)
+		if !continued && m.steps > 0 && m.world.flight != nil && m.err == nil {
+			m.err = m.world.flight.Ended(m.turn.Device)
 		}
 		m.enter(continued)
 		m.exec(m.program.Body)

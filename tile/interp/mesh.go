@@ -1,7 +1,6 @@
 package interp
 
 import (
-	"iter"
 	"math/rand/v2"
 
 	"matladder/tile"
@@ -22,101 +21,44 @@ type world struct {
 // seed, a random one each time.
 func (w *world) run() error {
 	w.pending = map[*inflight.Copy]func(){}
-	if len(w.machines) == 1 && w.flight == nil {
-		m := w.machines[0]
-		if err := m.run(order(w.program.Grid, w.seed)); err != nil {
-			return err
-		}
-		return m.written()
-	}
-	turns := make([]func() (struct{}, bool), len(w.machines))
-	for d, m := range w.machines {
-		next, stop := iter.Pull(func(yield func(struct{}) bool) {
-			m.pause = func() bool { return yield(struct{}{}) }
-			m.run(order(w.program.Grid, w.seed))
-		})
-		defer stop()
-		turns[d] = next
-	}
-	if err := w.turns(turns); err != nil {
-		return err
-	}
-	for _, m := range w.machines {
-		if w.flight != nil {
-			if err := w.flight.Ended(m.device); err != nil {
-				return err
-			}
-		}
-		if err := m.written(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (w *world) turns(turns []func() (struct{}, bool)) error {
 	random := rand.New(rand.NewPCG(w.seed, 1))
-	left := len(turns)
-	for left > 0 {
-		turn := make([]int, len(turns))
-		for d := range turn {
-			turn[d] = d
-		}
+	inOrder := make([]int, len(w.machines))
+	for d := range inOrder {
+		inOrder[d] = d
+	}
+	err := w.flight.Turns(len(w.machines), func() []int {
 		if w.seed != 0 {
-			random.Shuffle(len(turn), func(i, j int) { turn[i], turn[j] = turn[j], turn[i] })
+			return random.Perm(len(w.machines))
 		}
-		moved := false
-		for _, d := range turn {
-			m := w.machines[d]
-			if turns[d] == nil {
-				continue
-			}
-			before := m.events
-			if _, more := turns[d](); !more {
-				turns[d], left, moved = nil, left-1, true
-			}
-			if m.err != nil {
-				return m.err
-			}
-			moved = moved || m.events > before
+		return inOrder
+	}, func(t *tile.Turn) error {
+		m := w.machines[t.Device]
+		m.turn, t.Env, t.Err = t, m, func() error { m.checkContext(); return m.err }
+		return m.run(order(w.program.Grid, w.seed))
+	})
+	for d := 0; d < len(w.machines) && err == nil; d++ {
+		if w.flight != nil {
+			err = w.flight.Ended(d)
 		}
-		if !moved {
-			for _, m := range w.machines {
-				if m.waits != nil {
-					return w.flight.Stuck(m.waits, m)
-				}
-			}
+		if err == nil {
+			err = w.machines[d].written()
 		}
 	}
-	return nil
+	return err
 }
 
 // copying runs a statement about copies or signals.
 func (m *machine) copying(s *tile.Stmt) {
-	if m.flight == nil {
+	if m.world.flight == nil {
 		m.fail("%s: the program has no semaphores", s.Kind)
 		return
 	}
-	for m.err == nil {
-		m.checkContext()
-		c, blocked, err := m.flight.Do(m.device, s, m)
-		switch {
-		case m.err != nil:
-			return
-		case err != nil:
-			m.err = err
-			return
-		case !blocked:
-			m.events++
-			m.waits = nil
-			m.move(s, c)
-			return
-		}
-		m.waits = s
-		if !m.pause() {
-			m.checkContext()
-			return
-		}
+	if m.checkContext(); m.err != nil {
+		return
+	}
+	c, err := m.turn.Do(s)
+	if m.err = err; err == nil {
+		m.move(s, c)
 	}
 }
 
@@ -186,10 +128,7 @@ func (v *view) elements(lo, hi []int) []int {
 
 // follow tells what a statement reads and writes of refs that copies are from or to.
 func (m *machine) follow(s *tile.Stmt) {
-	if m.flight == nil {
-		return
-	}
-	if err := m.flight.Values(m.device, s, m); m.err == nil {
+	if err := m.turn.Values(s); m.err == nil {
 		m.err = err
 	}
 }

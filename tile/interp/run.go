@@ -78,7 +78,7 @@ func RunMesh(ctx context.Context, programs []*tile.Program, in [][]tile.Tensor, 
 				arrays[d][r.Name] = unwritten(r)
 			}
 			m := newMachine(ctx, p, arrays[d])
-			m.device, m.coordinates, m.world, m.flight = d, p.Coordinates(d), w, w.flight
+			m.coordinates, m.world = p.Coordinates(d), w
 			m.watchDot = opts.watchDot
 			w.machines = append(w.machines, m)
 		}

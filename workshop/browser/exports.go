@@ -324,6 +324,7 @@ var exports = interp.Exports{
 		"Times":          reflect.ValueOf(tile.Times),
 		"TransA":         reflect.ValueOf(tile.TransA),
 		"TransB":         reflect.ValueOf(tile.TransB),
+		"Turn":           reflect.ValueOf((*tile.Turn)(nil)),
 		"Uint8":          reflect.ValueOf(tile.Uint8),
 		"Value":          reflect.ValueOf((*tile.Value)(nil)),
 		"Wait":           reflect.ValueOf(tile.Wait),
