@@ -104,30 +104,10 @@ func parseChoices(extra map[string]string) (c plan.Choices, err error) {
 	return c, nil
 }
 
-// ParseParams reads parameters of a compilation as people give them, key by key:
-//
-//	isa=avx2    the instruction set
-//	b=packed    blocks of b are packed as a whole
-//	b=tiles     register tiles go down the rows of b where they lie
-//	b=streams   one row of a after another goes along the rows of b
-//	b=pieces    b is packed piece by piece into L2
-//	b=along     register tiles go along rows of b and widen what has few bits
-//	b=dots      columns of b that are rows of memory are read where they lie
-//	b=loops     loops in Go go down columns of b, of float32
-//	b=rows      or along its rows
-//	b=vectors   vectors go down the rows of b for one row of a, which is not packed either
-//	b=registers or for as many rows of a as a register tile has
-//	a=packed    rows of a are packed that register tiles could read as they lie
-//	a=rows      register tiles read rows of a as they lie
-//	c=cached    AMX tiles write an output that is written once where it belongs,
-//	c=copied    or to where its rows follow each other, and from there beside the next products,
-//	c=past      or so by non-temporal stores
-//	k_run=N     register tiles run over at most N elements of k
-//	a_kib=N     at most N KiB of a stay in L2 while panels of b pass
-//	passes=S    steps of package anatomy up to S: no choice beside it
-//
-// All but isa are keys of Extra. What a kernel's products cannot do is left to the
-// rules that hold without. Whether the instruction set is there Compile tells.
+// ParseParams reads parameters of a compilation as people give them: the keys and words of
+// Parameters, of which plan.Strategies says what those of b mean. All but isa are keys of Extra.
+// What a kernel's products cannot do is left to the rules that hold without. Whether the
+// instruction set is there Compile tells.
 func ParseParams(pairs map[string]string) (backend.Params, error) {
 	p := backend.Params{ISA: pairs[paramISA]}
 	for key, value := range pairs {

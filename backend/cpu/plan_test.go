@@ -107,23 +107,17 @@ func trace(p *plan.Plan) (map[*plan.Operand]*packs, map[*plan.Dot]*calls) {
 				count(kind)
 				writes(x, func(x plan.Call) { whole(x, isNarrow, by) })
 			}
-			traced.Unpacked = tracedReader{direct, func(x plan.Call) {
+			reader := *direct
+			reader.Multiply = func(x plan.Call) {
 				see(&s.direct, x)
 				writes(x, direct.Multiply)
-			}}
+			}
+			traced.Unpacked = &reader
 			multiplied[d], d.Product = s, &traced
 		}
 	})
 	return packed, multiplied
 }
-
-// tracedReader is a reader whose products are seen.
-type tracedReader struct {
-	plan.Reader
-	multiply func(x plan.Call)
-}
-
-func (r tracedReader) Multiply(x plan.Call) { r.multiply(x) }
 
 // TestPlan_Agrees runs what is planned, on problems that blocks divide, and
 // holds the plan to what packing and the micro-kernels were called for, to what

@@ -185,7 +185,7 @@ func (c *values) compile() {
 			c.step.Store = writeTo(c, c.floats(v.Args[0]), toFloat16)
 			return
 		case d.IsFloat() && d.Bits() == 8:
-			c.step.Store = writeTo(c, c.floats(v.Args[0]), toCodes(d))
+			c.step.Store = writeTo(c, c.floats(v.Args[0]), each(func(x float32) uint8 { return d.Code(float64(x)) }))
 			return
 		}
 	}

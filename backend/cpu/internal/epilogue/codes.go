@@ -58,12 +58,7 @@ func bits(e *tile.Expr) *tile.Ref {
 	return e.Ref
 }
 
-// toCodes returns what writes floats as codes of d, of 8 bits, rounded as Dtype.Round says.
-func toCodes(d tile.Dtype) func(o []uint8, x []float32) {
-	return each(func(x float32) uint8 { return d.Code(float64(x)) })
-}
-
-// fromCodes returns what reads them.
+// fromCodes returns what reads codes of d, of 8 bits, as floats.
 func fromCodes(d tile.Dtype) func(o []float32, x []uint8) {
 	var table [256]float32
 	for c := range table {

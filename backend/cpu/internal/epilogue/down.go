@@ -20,7 +20,7 @@ func (c *values) down(e *tile.Expr) plan.Lanes[float32] {
 	}
 	switch {
 	case e.Dtype != tile.Float32:
-	case e.Op == tile.OpConst, e.Op == tile.OpBroadcast && (len(e.Args[0].Shape) < 2 || e.Args[0].Shape[0] == 1):
+	case e.Op == tile.OpConst, plan.OneRow(e):
 		x := c.single(e)
 		return lanes(c, func(w *plan.Frame, _, _ int, out []float32) { memory.Fill(out, x(w, 0)) })
 	case e.Op == tile.OpBroadcast:
@@ -79,8 +79,8 @@ func (c *values) single(e *tile.Expr) one {
 	case e.Op == tile.OpConst:
 		return constant(float32(e.Dtype.Round(e.Value)))
 	case e.Op == tile.OpBroadcast:
-		x, from := c.single(e.Args[0]), e.Args[0].Shape
-		if len(from) < 2 || from[0] == 1 {
+		x := c.single(e.Args[0])
+		if plan.OneRow(e) {
 			return func(w *plan.Frame, _ int) float32 { return x(w, 0) }
 		}
 		return x

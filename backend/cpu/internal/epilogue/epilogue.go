@@ -3,6 +3,8 @@
 package epilogue
 
 import (
+	"slices"
+
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
 	"matladder/backend/cpu/internal/rows"
@@ -119,6 +121,9 @@ func (c *values) floatsOf(e *tile.Expr) plan.Lanes[float32] {
 	if x := c.products(e); x != nil {
 		return x
 	}
+	if fold, ok := folds[e.Op]; ok && !plan.AlongRow(e) {
+		return reduceColumns(c, e, c.floats(e.Args[0]), binaryFloats(fold, &c.plan.Loops))
+	}
 	switch e.Op {
 	case tile.OpLoad:
 		return c.loadFloats(e)
@@ -127,21 +132,15 @@ func (c *values) floatsOf(e *tile.Expr) plan.Lanes[float32] {
 	case tile.OpCast:
 		return c.castToFloat(e)
 	case tile.OpReduceMax:
-		if !plan.AlongRow(e) {
-			return reduceColumns(c, e, c.floats(e.Args[0]), c.plan.Loops.Max)
-		}
 		return c.rowMax(e)
 	case tile.OpReduceSum:
-		if !plan.AlongRow(e) {
-			return reduceColumns(c, e, c.floats(e.Args[0]), c.plan.Loops.Add)
-		}
 		if squares := c.squares(e); squares != nil {
 			return squares
 		}
 		if ref := bits(e.Args[0]); ref != nil && e.Dtype == tile.Float32 {
-			return rowSum(c, e, loadSame[uint16](c, c.plan.Number(ref)), c.plan.Exps.SumBFloat16)
+			return reduce(c, e, loadSame[uint16](c, c.plan.Number(ref)), c.plan.Exps.SumBFloat16, plus)
 		}
-		return rowSum(c, e, c.floats(e.Args[0]), c.plan.Exps.Sum)
+		return reduce(c, e, c.floats(e.Args[0]), c.plan.Exps.Sum, plus)
 	}
 	var f plan.Lanes[float32]
 	switch binary := binaryFloats(e.Op, &c.plan.Loops); {
@@ -193,17 +192,16 @@ func (c *values) ints(e *tile.Expr) plan.Lanes[int32] {
 		return lanes(c, func(w *plan.Frame, _, _ int, out []int32) { memory.Fill(out, int32(x(w))) })
 	}
 	binary := binaryInts(e.Op, &c.plan.Loops)
+	fold, folded := folds[e.Op]
 	switch {
 	case e.Dtype != tile.Int32:
 		c.fail(e, "%s of %s for %s", e.Op, e.Dtype, c.step.Stmt.Ref.Name)
-	case e.Op == tile.OpReduceMax && !plan.AlongRow(e):
-		return reduceColumns(c, e, c.ints(e.Args[0]), binaryInts(tile.OpMax, &c.plan.Loops))
-	case e.Op == tile.OpReduceSum && !plan.AlongRow(e):
-		return reduceColumns(c, e, c.ints(e.Args[0]), c.plan.Loops.AddInt32)
+	case folded && !plan.AlongRow(e):
+		return reduceColumns(c, e, c.ints(e.Args[0]), binaryInts(fold, &c.plan.Loops))
 	case e.Op == tile.OpReduceMax:
-		return reduce(c, e, c.ints(e.Args[0]), largest[int32], func(a, b int32) int32 { return max(a, b) })
+		return reduce(c, e, c.ints(e.Args[0]), slices.Max[[]int32], func(a, b int32) int32 { return max(a, b) })
 	case e.Op == tile.OpReduceSum:
-		return rowSum(c, e, c.ints(e.Args[0]), total[int32])
+		return reduce(c, e, c.ints(e.Args[0]), total, plus)
 	case binary != nil:
 		return zip(c, c.ints(e.Args[0]), c.ints(e.Args[1]), binary)
 	case unaryInts[e.Op] != nil:
@@ -274,10 +272,8 @@ func (c *values) inBounds(e *tile.Expr) plan.Lanes[bool] {
 
 // broadcast repeats x, of e's operand, to the shape of e.
 func broadcast[T any](c *values, e *tile.Expr, x plan.Lanes[T]) plan.Lanes[T] {
-	from := e.Args[0].Shape
-	oneRow := len(from) < 2 || from[0] == 1
-	oneCol := len(from) < 1 || from[len(from)-1] == 1
-	if !oneCol {
+	oneRow := plan.OneRow(e)
+	if !plan.OneColumn(e) {
 		return rowByRow(c, width(e), oneRow, func(w *plan.Frame, row, col, n int) []T {
 			if oneRow {
 				row = 0

@@ -49,6 +49,9 @@ func reduceLess[S, T any](c *values, e *tile.Expr, x plan.Lanes[S], less one, fi
 	}
 }
 
+// folds are the operations on two rows by which reductions down columns fold them.
+var folds = map[tile.Op]tile.Op{tile.OpReduceMax: tile.OpMax, tile.OpReduceSum: tile.OpAdd}
+
 // reduceColumns folds the rows of x, of e's operand, into one.
 func reduceColumns[T any](c *values, e *tile.Expr, x plan.Lanes[T], fold func(o, x, y []T)) plan.Lanes[T] {
 	i, height := c.slot(), e.Args[0].Shape[0]
@@ -97,24 +100,11 @@ func (c *values) absMaxOfBits(x *tile.Expr) one {
 	}
 }
 
-// rowSum compiles the sum of each row.
-func rowSum[S any, T number](c *values, e *tile.Expr, x plan.Lanes[S], sum func(x []S) T) plan.Lanes[T] {
-	return reduce(c, e, x, sum, plus)
-}
-
 func plus[T number](a, b T) T { return a + b }
 
-func largest[T number](x []T) T {
-	top := x[0]
-	for _, v := range x[1:] {
-		top = max(top, v)
-	}
-	return top
-}
-
 // total adds four sums, so that additions need not wait for one another.
-func total[T number](x []T) T {
-	var s [4]T
+func total(x []int32) int32 {
+	var s [4]int32
 	for len(x) >= 4 {
 		s[0], s[1], s[2], s[3] = s[0]+x[0], s[1]+x[1], s[2]+x[2], s[3]+x[3]
 		x = x[4:]

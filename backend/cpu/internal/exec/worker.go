@@ -23,6 +23,7 @@ type Worker struct {
 
 	mesh   *mesh // of devices; nil of one alone
 	device int
+	wait   func() bool // lets other devices go on; false once none can
 
 	shown            [][2]int // by operand: from which element of k to before which one it counts
 	unit, unitPacked []byte   // elements of k of which some do not count: a few rows of memory, and these packed

@@ -66,7 +66,7 @@ func layOutDot(p *plan.Plan, s *plan.Step, d *plan.Dot) error {
 	case e.TransB && readsDots(d.Product, d.Options, rows):
 		d.Product.Unpacked, d.Product.B.Dots = d.Product.Dots, true
 		d.Product.B.Format += "/dots"
-	case d.Product == nil || e.TransB || rows > d.Product.Unpacked.Rows():
+	case d.Product == nil || e.TransB || rows > d.Product.Unpacked.Rows:
 		d.Product = productOf(kernels, a.factor, b.factor, a.Dtype, b.Dtype)
 		switch {
 		case d.Product == nil:
@@ -106,7 +106,7 @@ func inPlace(k *gemm.Kernels, a, b side, rows int, grouped bool) *plan.Product {
 		return nil
 	}
 	reader := x.InPlace(b.Dtype, b.Matrix.InRow(), grouped)
-	if reader == nil || rows > reader.Rows() {
+	if reader == nil || rows > reader.Rows {
 		return nil
 	}
 	x.Unpacked, x.B.InPlace = reader, true

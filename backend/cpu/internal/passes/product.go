@@ -19,8 +19,8 @@ func productOf(k *gemm.Kernels, a, b, inA, inB tile.Dtype) *plan.Product {
 	switch a, b = machine.Multiplied(a), machine.Multiplied(b); (pair{a, b}) {
 	case pair{tile.Float32, tile.Float32}:
 		p = newProduct(k.Float32, k.Float32, k.Choices, tile.Float32)
-		if x := (stridedReader{k.Strided, k.Choices.B}); x.way.Strided() && x.CanRead(x.way) && inA == a && inB == b {
-			p.Unpacked, p.Routine, p.ReadsA, p.Dots = x, x.Routine, true, nil
+		if x := strided(k.Strided, k.Choices.B); x != nil && inA == a && inB == b {
+			p.Unpacked, p.Routine, p.ReadsA, p.Dots = x, k.Strided.Routine, true, nil
 		}
 	case pair{tile.BFloat16, tile.BFloat16}:
 		p = newProduct(k.BFloat16, k.BFloat16, k.Choices, tile.Float32)
@@ -85,8 +85,8 @@ func groupsOf(k *gemm.Kernels, a, b, inA, inB tile.Dtype, size int) *plan.Produc
 		},
 		WantsPanels: func(int, bool) bool { return false },
 		Streams:     func(int) bool { return false },
-		Unpacked:    noReader{},
-		InPlace:     func(tile.Dtype, int, bool) plan.Reader { return nil },
+		Unpacked:    &plan.Reader{},
+		InPlace:     func(tile.Dtype, int, bool) *plan.Reader { return nil },
 	}
 	return widenedSides(p, tile.Int8, tile.Int8, inA, inB, k.ISA)
 }
@@ -123,11 +123,6 @@ func scalesFor(by plan.ScalesOfGroups, halves bool) *scalesOfLanes {
 // groupsChunk is how many elements of k a chunk of groups holds at most.
 const groupsChunk = 4096
 
-// noReader reads no b that is not packed.
-type noReader struct{ plan.Reader }
-
-func (noReader) Rows() int { return 0 }
-
 // inChunks makes chunks of both operands at most some words deep.
 func inChunks(p *plan.Product, words int) {
 	for _, side := range []*plan.Packing{&p.A, &p.B} {
@@ -159,20 +154,20 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.MicroKernels[S, C], b *gem
 			a.MultiplyPart(runOf[S](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K0, x.K, x.Depth, x.Accumulate)
 		},
 		ReadsA: a.ReadsA(a.KU), WantsPanels: a.WantsPanels, Work: a.Work(), Streams: a.Streams,
-		Unpacked: directReader[T, C]{b},
-		InPlace: func(inB tile.Dtype, whole int, grouped bool) plan.Reader {
-			all := a.InPlace
+		Unpacked: &plan.Reader{Rows: b.DirectRows(), Read: b.Read, Blocking: b.BlockingDirect, Work: b.DirectWork, Multiply: func(x plan.Call) {
+			b.MultiplyDirect(runOf[T](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, memory.View[T](x.B.Mem)[x.B.Off:], x.B.LD, x.Accumulate)
+		}},
+		InPlace: func(inB tile.Dtype, whole int, grouped bool) *plan.Reader {
 			if grouped {
-				all = a.InGroups
+				return narrow(a.InGroups[inB.String()], whole)
 			}
-			if x := all[inB.String()]; x != nil && whole%x.Whole == 0 {
-				return inPlaceReader[C]{x}
-			}
-			return nil
+			return narrow(a.InPlace[inB.String()], whole)
 		},
 	}
 	if same {
-		p.Path, p.Dots = b, dotsReader[T, C]{b}
+		p.Path, p.Dots = b, readerOf(gemm.ReadDots, b.DotsRows(), 1, func(x plan.Call) {
+			b.MultiplyDots(runOf[T](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, memory.View[T](x.B.Mem)[x.B.Off:], x.B.LD, x.Accumulate)
+		})
 	}
 	if a.Whole(a.MR, a.NR, a.NR) {
 		p.Whole = func(x plan.Call, narrow bool, by gemm.Scaling) {
@@ -210,62 +205,41 @@ func packWith[S gemm.Source](rows func(dst []byte, src []S, ld, lanes, k int), c
 	}
 }
 
-// directReader reads a b of elements as they are multiplied.
-type directReader[S gemm.Source, C gemm.Sum] struct{ *gemm.MicroKernels[S, C] }
-
-func (r directReader[S, C]) Rows() int           { return r.DirectRows() }
-func (r directReader[S, C]) Work(m, ldb int) int { return r.DirectWork(m, ldb) }
-
-func (r directReader[S, C]) Blocking(m, n, k, ldb int) (run, cols, tile int) {
-	return r.BlockingDirect(m, n, k, ldb)
-}
-
-func (r directReader[S, C]) Multiply(x plan.Call) {
-	r.MultiplyDirect(runOf[S](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, memory.View[S](x.B.Mem)[x.B.Off:], x.B.LD, x.Accumulate)
-}
-
-// stridedReader reads a b, and an a, where they lie.
-type stridedReader struct {
-	gemm.Strided
-	way gemm.ReadB
-}
-
-func (stridedReader) Rows() int                  { return gemm.AllRows }
-func (stridedReader) Work(_, _ int) int          { return 0 }
-func (r stridedReader) Read(_, _ int) gemm.ReadB { return r.way }
-
-func (r stridedReader) Blocking(_, n, k, _ int) (run, cols, tile int) {
-	if r.way == gemm.ReadVectors || r.way == gemm.ReadRegisters {
-		return k, n, r.NR
+// readerOf reads a b in one way alone, by tiles of so many columns that go over all of k, for up
+// to so many rows of a.
+func readerOf(read gemm.ReadB, rows, columns int, multiply func(x plan.Call)) *plan.Reader {
+	return &plan.Reader{
+		Rows: rows, Multiply: multiply,
+		Read:     func(_, _ int) gemm.ReadB { return read },
+		Blocking: func(_, n, k, _ int) (run, cols, tile int) { return k, n, columns },
+		Work:     func(_, _ int) int { return 0 },
 	}
-	return k, n, 1
 }
 
-func (r stridedReader) Multiply(x plan.Call) {
-	a, b := memory.View[float32](x.A.Mem)[x.A.Off:], memory.View[float32](x.B.Mem)[x.B.Off:]
-	r.Strided.Multiply(r.way, memory.View[float32](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, a, x.A.LD, b, x.B.LD, x.Accumulate)
+// strided reads a b, and an a, of float32 where they lie; nil if it cannot in that way.
+func strided(s gemm.Strided, read gemm.ReadB) *plan.Reader {
+	if !read.Strided() || !s.CanRead(read) {
+		return nil
+	}
+	columns := 1
+	if read == gemm.ReadVectors || read == gemm.ReadRegisters {
+		columns = s.NR
+	}
+	return readerOf(read, gemm.AllRows, columns, func(x plan.Call) {
+		a, b := memory.View[float32](x.A.Mem)[x.A.Off:], memory.View[float32](x.B.Mem)[x.B.Off:]
+		s.Multiply(read, memory.View[float32](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, a, x.A.LD, b, x.B.LD, x.Accumulate)
+	})
 }
 
-// dotsReader reads a b whose columns are rows of memory.
-type dotsReader[S gemm.Source, C gemm.Sum] struct{ *gemm.MicroKernels[S, C] }
-
-func (r dotsReader[S, C]) Rows() int                                   { return r.DotsRows() }
-func (dotsReader[S, C]) Read(_, _ int) gemm.ReadB                      { return gemm.ReadDots }
-func (dotsReader[S, C]) Work(_, _ int) int                             { return 0 }
-func (dotsReader[S, C]) Blocking(_, n, k, _ int) (run, cols, tile int) { return k, n, 1 }
-
-func (r dotsReader[S, C]) Multiply(x plan.Call) {
-	r.MultiplyDots(runOf[S](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, memory.View[S](x.B.Mem)[x.B.Off:], x.B.LD, x.Accumulate)
-}
-
-// inPlaceReader reads a b of elements narrower than are multiplied, and widens them.
-type inPlaceReader[C gemm.Sum] struct{ *gemm.InPlace[C] }
-
-func (r inPlaceReader[C]) Rows() int { return r.Pays }
-
-func (r inPlaceReader[C]) Multiply(x plan.Call) {
-	scales := scalesFor(x.B.Scales, false)
-	defer scalesAtHand.Put(scales)
-	by := gemm.GroupsOfB{First: x.B.Scales.First, Size: x.B.Scales.Size, Row: scales.row}
-	r.Block(memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, x.A.Mem, x.B.Mem, x.B.Off, x.B.LD, x.Accumulate, x.Work, by)
+// narrow reads a b of elements narrower than are multiplied, and widens them; nil if p is.
+func narrow[C gemm.Sum](p *gemm.InPlace[C], whole int) *plan.Reader {
+	if p == nil || whole%p.Whole != 0 {
+		return nil
+	}
+	return &plan.Reader{Rows: p.Pays, Read: p.Read, Blocking: p.Blocking, Work: p.Work, Multiply: func(x plan.Call) {
+		scales := scalesFor(x.B.Scales, false)
+		defer scalesAtHand.Put(scales)
+		by := gemm.GroupsOfB{First: x.B.Scales.First, Size: x.B.Scales.Size, Row: scales.row}
+		p.Block(memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, x.A.Mem, x.B.Mem, x.B.Off, x.B.LD, x.Accumulate, x.Work, by)
+	}}
 }

@@ -19,7 +19,7 @@ func skinny(p *plan.Plan) error {
 			a, b := p.Operands[d.A], p.Operands[d.B]
 			all := rowsMet(p, s, &p.Refs[a.Ref], &p.Refs[b.Ref], !a.Columns)
 			b.Meets += all * (d.K1 - d.K0) // of as many elements of k
-			b.Pays = d.Product.Unpacked.Rows()
+			b.Pays = d.Product.Unpacked.Rows
 		}
 	})
 	for _, o := range p.Operands {
@@ -130,5 +130,5 @@ func readsDots(x *plan.Product, options []plan.Option, rows int) bool {
 	if len(options) > 0 {
 		return options[0].Read == gemm.ReadDots
 	}
-	return x != nil && x.Dots != nil && rows <= x.Dots.Rows()
+	return x != nil && x.Dots != nil && rows <= x.Dots.Rows
 }

@@ -27,8 +27,8 @@ func (p *Plan) tellSkinny(say say) {
 			if options == nil {
 				options = d.Options
 			}
-			if pays == 0 && d.Thin != nil && d.Thin != d.Product && d.Thin.Unpacked.Rows() > 0 {
-				pays, on = d.Thin.Unpacked.Rows(), ", on "+d.Thin.Name
+			if pays == 0 && d.Thin != nil && d.Thin != d.Product && d.Thin.Unpacked.Rows > 0 {
+				pays, on = d.Thin.Unpacked.Rows, ", on "+d.Thin.Name
 			}
 		})
 		how, unpacked := "packed", o.Keep == KeepUnpacked

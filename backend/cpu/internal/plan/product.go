@@ -28,8 +28,8 @@ type Product struct {
 	// put Dots in its place where columns of b are rows of memory (nil if the path has none), or
 	// what InPlace has for a b that lies in memory as dtype inB, rows being whole numbers of so
 	// many elements, and groups of k having scales or not (nil if it has none).
-	Unpacked, Dots Reader
-	InPlace        func(inB tile.Dtype, whole int, grouped bool) Reader
+	Unpacked, Dots *Reader
+	InPlace        func(inB tile.Dtype, whole int, grouped bool) *Reader
 	Path           any // the *gemm.MicroKernels of both, which Figures measure; nil where A and B have different ones
 
 	Blocking func(m, n, k int) (run, rows, cols int) // as block and rows divide them
@@ -38,14 +38,14 @@ type Product struct {
 
 // A Reader multiplies by a b that is not packed, whose rows in memory are ldb elements apart. It
 // chooses a way by the rows of a.
-type Reader interface {
-	Rows() int // of a, up to which it pays; 0 if it may not be called
-	Multiply(x Call)
-	Read(m, ldb int) gemm.ReadB
+type Reader struct {
+	Rows     int // of a, up to which it pays; 0 if it may not be called
+	Multiply func(x Call)
+	Read     func(m, ldb int) gemm.ReadB
 	// Blocking is how many elements of k and how many columns of b one run goes over, and how
 	// many columns a register tile has.
-	Blocking(m, n, k, ldb int) (run, cols, tile int)
-	Work(m, ldb int) int // bytes of memory that help it
+	Blocking func(m, n, k, ldb int) (run, cols, tile int)
+	Work     func(m, ldb int) int // bytes of memory that help it
 }
 
 // Call is a product of parts of blocks: the m×n corner of c is a·b, or c + a·b if
