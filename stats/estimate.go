@@ -174,23 +174,21 @@ func (r rep) symptoms() Symptoms {
 //
 // Of a point under load each row is a sample, whatever the method, of those that are sustained.
 func timePoint(of *results.Record, rows []rep, d *Disturbances) timing {
-	method, steady := of.Method, func(rows []rep) []rep { return rows }
+	method := of.Method
+	var windows []rep
 	if of.Duty > 0 {
-		method, steady = results.Direct, func(rows []rep) []rep {
-			if some := each.That(rows, func(r rep) bool { return r.sustained }); len(some) > 0 {
-				return some
-			}
-			return rows // launches that last longer than windows
+		method = results.Direct
+		windows, _ = sift(method, rows, d)
+		if some := each.That(rows, func(r rep) bool { return r.sustained }); len(some) > 0 { // or launches last longer than windows
+			rows = some
 		}
 	}
 	quiet, t := sift(method, rows, d)
-	t.fit(method, steady(quiet))
+	t.windows = windows
+	t.fit(method, quiet)
 	if t.left > 0 {
 		t.all = &timing{}
-		t.all.fit(method, steady(rows))
-	}
-	if of.Duty > 0 {
-		t.windows = quiet
+		t.all.fit(method, rows)
 	}
 	return t
 }

@@ -93,6 +93,15 @@ func TestLoad(t *testing.T) {
 			}
 		}
 	}
+	late := rows(100, 3, results.Direct)
+	for i := range late {
+		if late[i].Sustained() {
+			late[i].WaitedSeconds = results.Some(late[i].Seconds)
+		}
+	}
+	if s := Summarize(late)[0]; !s.LowConfidence || math.Abs(s.Time.Median-1.4e-3) > 1e-12 {
+		t.Errorf("windows disturbed at their ends: %v, low confidence %v", s.Time, s.LowConfidence)
+	}
 	long := rows(100, 0, results.Direct)[:1]
 	if s := Summarize(long)[0]; !s.Time.Known() {
 		t.Error("a launch that lasts longer than its window has no time")
