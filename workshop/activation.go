@@ -21,9 +21,7 @@ var fuseActivation = Exercise{
 		"A constant is a value too: tile.Number(0). Apply the maximum to product, before the cast.",
 	},
 	Moral:    "What is done to a block while it is in fast memory moves nothing. A second kernel for it would move o twice more.",
-	yours:    parts{"Build": yours.Build},
-	blank:    parts{"Build": blank.Build},
-	solution: parts{"Build": solved.Build},
+	declares: declares{"Build": {yours.Build, blank.Build, solved.Build}},
 	with: func(p parts) checker {
 		return activation(p["Build"].(func(problem.Matmul) ([]*tile.Program, error))).check
 	},

@@ -21,9 +21,7 @@ var alikeAt512 = Exercise{
 		"The host waits for dispatch + device time, with both kernels. Divide the slow one's by the fast one's.",
 	},
 	Moral:    "Small sizes show the dispatch, not the kernel. Measure where the device's own time dominates, or time on the device.",
-	yours:    parts{"FLOPs": yours.FLOPs, "DeviceSeconds": yours.DeviceSeconds, "Ratio": yours.Ratio},
-	blank:    parts{"FLOPs": blank.FLOPs, "DeviceSeconds": blank.DeviceSeconds, "Ratio": blank.Ratio},
-	solution: parts{"FLOPs": solved.FLOPs, "DeviceSeconds": solved.DeviceSeconds, "Ratio": solved.Ratio},
+	declares: declares{"FLOPs": {yours.FLOPs, blank.FLOPs, solved.FLOPs}, "DeviceSeconds": {yours.DeviceSeconds, blank.DeviceSeconds, solved.DeviceSeconds}, "Ratio": {yours.Ratio, blank.Ratio, solved.Ratio}},
 	with: func(p parts) checker {
 		return alike{p["FLOPs"].(func(m, k, n int) float64), p["DeviceSeconds"].(func(flops, peak, share float64) float64), p["Ratio"].(func(n int, peak, slow, fast, dispatch float64) float64)}.check
 	},

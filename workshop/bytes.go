@@ -21,9 +21,7 @@ var countBytes = Exercise{
 		"v4: b in the same way: all its blocks are read for each i. o is written when j changes, each block once. v3 is v4 with blocks 128×128×128.",
 	},
 	Moral:    "bm and bn decide how often operands are read; bk does not. FLOPs are fixed, so larger bm and bn are a higher arithmetic intensity.",
-	yours:    parts{"V2": yours.V2, "V3": yours.V3, "V4": yours.V4},
-	blank:    parts{"V2": blank.V2, "V3": blank.V3, "V4": blank.V4},
-	solution: parts{"V2": solved.V2, "V3": solved.V3, "V4": solved.V4},
+	declares: declares{"V2": {yours.V2, blank.V2, solved.V2}, "V3": {yours.V3, blank.V3, solved.V3}, "V4": {yours.V4, blank.V4, solved.V4}},
 	with: func(p parts) checker {
 		return counting{p["V2"].(func(m, k, n, bm, bn int) int), p["V3"].(func(m, k, n int) int), p["V4"].(func(m, k, n int, s tile.Blocks) int)}.check
 	},

@@ -22,9 +22,7 @@ var shareKeys = Exercise{
 		"together := p.Group() takes all heads that share keys, and no other: more would need other keys, fewer bring the same ones in again.",
 	},
 	Moral:    "Where each number is used once or twice, time is bytes over bandwidth, and the only thing to save is bytes. Heads were made to share keys for that: it divides what a model reads for each token.",
-	yours:    parts{"Build": yours.Build},
-	blank:    parts{"Build": blank.Build},
-	solution: parts{"Build": solved.Build},
+	declares: declares{"Build": {yours.Build, blank.Build, solved.Build}},
 	with: func(p parts) checker {
 		return decode(p["Build"].(func(problem.Attention, tile.Blocks) ([]*tile.Program, error))).check
 	},

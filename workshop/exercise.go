@@ -26,20 +26,26 @@ type Exercise struct {
 	Hints  []string
 	Moral  string // what the learner may conclude, once it is right
 
-	yours, blank, solution parts
-	with                   func(parts) checker
+	declares
+	with func(parts) checker
 }
 
-// parts are what the file of an exercise declares: functions and constants, by name.
-type parts map[string]any
+// declares are the functions and constants of an exercise, by name: the learner's, the blank, the
+// solution.
+type declares map[string][3]any
 
-func (p parts) find(name string) any { return p[name] }
+func (d declares) of(file int) func(name string) any {
+	return func(name string) any { return d[name][file] }
+}
+
+// parts are what one file of an exercise declares.
+type parts map[string]any
 
 // builder writes a kernel for a matrix product.
 type builder = func(problem.Matmul, tile.Blocks) ([]*tile.Program, error)
 
 // All is every exercise, by number.
-var All = []Exercise{alikeAt512, fuseActivation, orderLoops, zeroAccumulator, countBytes, roundOnce, scaleChannels, largestBlocks, shrinkSums, shareKeys, sharePod, scaleGroups}
+var All = []Exercise{alikeAt512, fuseActivation, orderLoops, zeroAccumulator, countBytes, roundOnce, scaleChannels, largestBlocks, shrinkSums, shareKeys, sharePod, scaleGroups, cutForCore, ownKernel}
 
 //go:embed solutions/*/*.go blanks/*/*.go lesson*.md
 var texts embed.FS
@@ -76,25 +82,25 @@ func (e Exercise) Page() (string, error) {
 
 // Check looks at what the learner wrote. The error is ctx's.
 func (e Exercise) Check(ctx context.Context) (*Report, error) {
-	return e.CheckWith(ctx, e.yours.find, nil)
+	return e.CheckWith(ctx, e.of(0), nil)
 }
 
 // CheckBlank looks at the exercise as it comes, in the same way.
 func (e Exercise) CheckBlank(ctx context.Context) (*Report, error) {
-	return e.CheckWith(ctx, e.blank.find, nil)
+	return e.CheckWith(ctx, e.of(1), nil)
 }
 
 // CheckSolution looks at the solution in the same way.
 func (e Exercise) CheckSolution(ctx context.Context) (*Report, error) {
-	return e.CheckWith(ctx, e.solution.find, nil)
+	return e.CheckWith(ctx, e.of(2), nil)
 }
 
 // CheckWith looks in the same way at any file: declared returns what it declares under a name, or
 // nil. line is nil, or for a file that is interpreted says where a panic is, as in " at FILE:LINE".
 func (e Exercise) CheckWith(ctx context.Context, declared func(name string) any, line func() string) (*Report, error) {
 	r, theirs := &Report{}, parts{}
-	for _, name := range slices.Sorted(maps.Keys(e.solution)) {
-		got, want := declared(name), e.solution[name]
+	for _, name := range slices.Sorted(maps.Keys(e.declares)) {
+		got, want := declared(name), e.declares[name][2]
 		if theirs[name] = got; reflect.TypeOf(got) != reflect.TypeOf(want) {
 			r.wrong("%s should be a %T", name, want)
 		}

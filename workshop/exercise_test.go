@@ -23,6 +23,8 @@ var blanks = [][]string{
 	{"ok     result right on 8 heads, 4 of which share 96 keys", "bytes moved: 99.3 kB, target at most 25.6 kB"},
 	{"Gather(33554432, 16) is 0 µs, should be 374.2 µs", "Gather(65536, 1) = 0 µs", "Most(28672) is 0, should be 16", "Most(14336) is 0, should be 4"},
 	{"Bits(4, 8, 32) is 0, should be 4.25", "Scale(0.3) is 1, should be 0.0625", "ok     result right on 32x64x48, blocks 16x32x16", "result wrong on 40x128x56, blocks 16x64x16: o["},
+	{"Loads(6, 2) is 2, should be 0.6667", "latency is the limit, 12.5 % of the peak", "a panel of B in L1: 32.0 KiB, target at most 16.0 KiB"},
+	{"there is no program yet"},
 }
 
 // text is the report as it is printed.

@@ -21,9 +21,7 @@ var scaleGroups = Exercise{
 		"Accumulate inside the loop: each group's sum is multiplied by its scales before it meets the others.",
 	},
 	Moral:    "A scale that changes along k is applied to each group's sum. That is one multiplication for each element of C and group: one in 32 of the product's.",
-	yours:    parts{"Bits": yours.Bits, "Scale": yours.Scale, "Build": yours.Build},
-	blank:    parts{"Bits": blank.Bits, "Scale": blank.Scale, "Build": blank.Build},
-	solution: parts{"Bits": solved.Bits, "Scale": solved.Scale, "Build": solved.Build},
+	declares: declares{"Bits": {yours.Bits, blank.Bits, solved.Bits}, "Scale": {yours.Scale, blank.Scale, solved.Scale}, "Build": {yours.Build, blank.Build, solved.Build}},
 	with: func(p parts) checker {
 		return grouping{p["Bits"].(func(code, scale, group int) float64), p["Scale"].(func(absmax float64) float64), p["Build"].(builder)}.check
 	},

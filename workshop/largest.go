@@ -23,9 +23,7 @@ var largestBlocks = Exercise{
 		"Then halve bk from 1024 until it fits 12 MiB.",
 	},
 	Moral:    "Fast memory is what blocks are bought with: bm and bn first, which save bytes, then bk, which saves steps.",
-	yours:    parts{"Float32": yours.Float32, "BFloat16": yours.BFloat16},
-	blank:    parts{"Float32": blank.Float32, "BFloat16": blank.BFloat16},
-	solution: parts{"Float32": solved.Float32, "BFloat16": solved.BFloat16},
+	declares: declares{"Float32": {yours.Float32, blank.Float32, solved.Float32}, "BFloat16": {yours.BFloat16, blank.BFloat16, solved.BFloat16}},
 	with: func(p parts) checker {
 		return largest{p["Float32"].(func() tile.Blocks), p["BFloat16"].(func() tile.Blocks)}.check
 	},

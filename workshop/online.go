@@ -22,9 +22,7 @@ var shrinkSums = Exercise{
 		"shrink := tile.Exp(tile.Sub(top, next)) is one number a row, and at most 1. tile.Mul repeats it along the row.",
 	},
 	Moral:    "What seems to need all of a row, its largest score and its sum, can be had in one pass, since what is known so far can be corrected. So no row of scores is ever whole anywhere, and memory grows with the length and not with its square.",
-	yours:    parts{"Build": yours.Build},
-	blank:    parts{"Build": blank.Build},
-	solution: parts{"Build": solved.Build},
+	declares: declares{"Build": {yours.Build, blank.Build, solved.Build}},
 	with: func(p parts) checker {
 		return online(p["Build"].(func(problem.Attention, tile.Blocks) ([]*tile.Program, error))).check
 	},

@@ -20,9 +20,7 @@ var orderLoops = Exercise{
 		"b should be the one that stays: j outside, i inside. The order of the axes is the order in which they are declared.",
 	},
 	Moral:    "The order of the loops decides which operand is read again and again. Let it be the small one.",
-	yours:    parts{"Build": yours.Build},
-	blank:    parts{"Build": blank.Build},
-	solution: parts{"Build": solved.Build},
+	declares: declares{"Build": {yours.Build, blank.Build, solved.Build}},
 	with:     func(p parts) checker { return order(p["Build"].(builder)).check },
 }
 

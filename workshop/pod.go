@@ -22,9 +22,7 @@ var sharePod = Exercise{
 		"Most: for one row, D falls out. Multiplying takes 6·hidden/n / 197e12 and sending 2 · 2·(n−1)/n / bandwidth, where bandwidth is 43e9 and, for 16 chips, 86e9. Not every number below the largest that will do needs to do: look at all five.",
 	},
 	Moral:    "Work shrinks with every chip that shares it, and what has to come in does not. How many may share is a matter of the layer's width, whatever the number of chips one has.",
-	yours:    parts{"Gather": yours.Gather, "Most": yours.Most},
-	blank:    parts{"Gather": blank.Gather, "Most": blank.Most},
-	solution: parts{"Gather": solved.Gather, "Most": solved.Most},
+	declares: declares{"Gather": {yours.Gather, blank.Gather, solved.Gather}, "Most": {yours.Most, blank.Most, solved.Most}},
 	with: func(p parts) checker {
 		return podShare{p["Gather"].(func(bytes float64, chips int) float64), p["Most"].(func(hidden int) int)}.check
 	},

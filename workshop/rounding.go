@@ -24,9 +24,7 @@ var roundOnce = Exercise{
 		"At the last step along k, store the accumulator in o, cast to p.Out: t.When(k.Last(), func() { … })",
 	},
 	Moral:    "Narrow operands cost a little exactness once; a narrow accumulator costs it at every step. Keep the sum wide.",
-	yours:    parts{"Roundings": yours.Roundings, "Build": yours.Build},
-	blank:    parts{"Roundings": blank.Roundings, "Build": blank.Build},
-	solution: parts{"Roundings": solved.Roundings, "Build": solved.Build},
+	declares: declares{"Roundings": {yours.Roundings, blank.Roundings, solved.Roundings}, "Build": {yours.Build, blank.Build, solved.Build}},
 	with: func(p parts) checker {
 		return rounding{p["Roundings"].(func(k, bk int) int), p["Build"].(builder)}.check
 	},

@@ -20,9 +20,7 @@ var scaleChannels = Exercise{
 		"Which columns are they? Those of the block (i, j) of o: j says which. The index map has an entry for each dimension of the array: At(zero, j).",
 	},
 	Moral:    "Scales ride along as one more block, are brought in when j changes, and are used once in k/bk steps.",
-	yours:    parts{"Build": yours.Build},
-	blank:    parts{"Build": blank.Build},
-	solution: parts{"Build": solved.Build},
+	declares: declares{"Build": {yours.Build, blank.Build, solved.Build}},
 	with:     func(p parts) checker { return scaling(p["Build"].(builder)).check },
 }
 

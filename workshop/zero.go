@@ -22,9 +22,7 @@ var zeroAccumulator = Exercise{
 		"Memory that was never written is anything at all, so tile refuses to add to it. Zeroing too often is no such crime: only the result is wrong. And if k is one block, the first step is every step.",
 	},
 	Moral:    "Some mistakes are seen without running anything, some only in the result, and some not at all on a shape that is too simple. Test with several blocks along each axis.",
-	yours:    parts{"Build": yours.Build, "Never": yours.Never, "AtTheLast": yours.AtTheLast, "AtEvery": yours.AtEvery, "OneBlock": yours.OneBlock},
-	blank:    parts{"Build": blank.Build, "Never": blank.Never, "AtTheLast": blank.AtTheLast, "AtEvery": blank.AtEvery, "OneBlock": blank.OneBlock},
-	solution: parts{"Build": solved.Build, "Never": solved.Never, "AtTheLast": solved.AtTheLast, "AtEvery": solved.AtEvery, "OneBlock": solved.OneBlock},
+	declares: declares{"Build": {yours.Build, blank.Build, solved.Build}, "Never": {yours.Never, blank.Never, solved.Never}, "AtTheLast": {yours.AtTheLast, blank.AtTheLast, solved.AtTheLast}, "AtEvery": {yours.AtEvery, blank.AtEvery, solved.AtEvery}, "OneBlock": {yours.OneBlock, blank.OneBlock, solved.OneBlock}},
 	with: func(p parts) checker {
 		return zero{p["Build"].(builder), answers{p["Never"].(string), p["AtTheLast"].(string), p["AtEvery"].(string), p["OneBlock"].(string)}}.check
 	},

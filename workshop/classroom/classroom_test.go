@@ -37,7 +37,7 @@ func TestPredictions(t *testing.T) {
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v -want +got\n%s", err, diff)
 	}
-	for _, bad := range []string{"x", "2026-11-23T05:00:00Z,12,no lesson", "yesterday,1,x", "2026-11-23T05:00:00Z,1,", "2026-11-23T05:00:00Z,1,a,b", "2026-11-23T05:00:00Z,1,\"a"} {
+	for _, bad := range []string{"x", "2026-11-23T05:00:00Z,99,no lesson", "yesterday,1,x", "2026-11-23T05:00:00Z,1,", "2026-11-23T05:00:00Z,1,a,b", "2026-11-23T05:00:00Z,1,\"a"} {
 		if err := os.WriteFile(path, []byte(bad+"\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +125,7 @@ func TestClass(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(b.String(), "\n")
-	for i, want := range [][]string{{"name"}, {"Ada", " 0---------0- ", "10.0 GFLOP/s", "4.00×", "40.0 (v2)"}, {"Bea", "20.0 GFLOP/s", "3.00×", "60.0 (v2)"}, {""}, {"of 2: 0: 2 · 1: 0"}, {"lesson 2"}, {"  Ada: twice"}, {"  Bea: twice"}} {
+	for i, want := range [][]string{{"name"}, {"Ada", " 0---------0--- ", "10.0 GFLOP/s", "4.00×", "40.0 (v2)"}, {"Bea", "20.0 GFLOP/s", "3.00×", "60.0 (v2)"}, {""}, {"of 2: 0: 2 · 1: 0"}, {"lesson 2"}, {"  Ada: twice"}, {"  Bea: twice"}} {
 		for _, part := range want {
 			if !strings.Contains(lines[i], part) {
 				t.Errorf("line %d lacks %q:\n%s", i, part, b.String())
@@ -236,7 +236,7 @@ func TestOpenHandIn_Bad(t *testing.T) {
 		"another part":    zipped(t, "about.txt", about, "../../etc/passwd", "x"),
 		"a part twice":    zipped(t, "about.txt", about, "about.txt", about),
 		"no predictions":  zipped(t, "about.txt", about, "predictions.csv", "x"),
-		"a 13th lesson":   zipped(t, "about.txt", about, "verdicts.csv", "12,true\n"),
+		"a 100th lesson":  zipped(t, "about.txt", about, "verdicts.csv", "99,true\n"),
 		"a verdict twice": zipped(t, "about.txt", about, "verdicts.csv", "1,true\n1,false\n"),
 		"no results":      zipped(t, "about.txt", about, "results/000.csv", "a,b\n1,2\n"),
 		"a bomb":          zipped(t, "about.txt", about, "results/000.csv", strings.Repeat("\n", mostPart+1)),

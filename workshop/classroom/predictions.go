@@ -251,6 +251,10 @@ func Answers(lesson int, points []stats.Summary) []Answer {
 		if mxfp4 != nil && int8 != nil && mxfp4.QuantRelErr.Known && int8.QuantRelErr.Value > 0 {
 			list = append(list, Answer{fmt.Sprintf("MXFP4 loses %s times what int8 does", words.Figure(mxfp4.QuantRelErr.Value/int8.QuantRelErr.Value)), mxfp4.Latest})
 		}
+	case 12:
+		fixed("a tile of 6×2: 8 loads for 12 products; of 1×1: 2 for 1")
+	case 13:
+		fixed("matches are 268 MB, A and B 34 MB; with blocks of 256 queries B is read 4 times, 135 MB in all")
 	}
 	return list
 }
