@@ -46,16 +46,6 @@ func (p Experts) Rows() int {
 	return p.Tokens * p.Choices
 }
 
-// Grouped is the product of the rows with the matrix of each expert, n columns wide.
-func (p Experts) Grouped(n int) Grouped {
-	return Grouped{Rows: p.Rows(), K: p.Dim, N: n, Groups: p.Experts, Dtype: p.Dtype}
-}
-
-// CapacityOf is the capacity of experts that have factor times the rows of equal shares.
-func (p Experts) CapacityOf(factor float64) int {
-	return int(math.Ceil(factor * float64(p.Tokens*p.Choices) / float64(p.Experts)))
-}
-
 // String is the sizes and the dtype.
 func (p Experts) String() string {
 	s := fmt.Sprintf("%s to %d of %d experts %s", short(p.Tokens, p.Dim), p.Choices, p.Experts, p.Dtype)

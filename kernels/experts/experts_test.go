@@ -36,9 +36,9 @@ func cases() []problem.Experts {
 				p := problem.Experts{Tokens: s[0], Dim: s[1], Experts: s[2], Choices: s[3], Order: order, Dtype: d}
 				list = append(list, p)
 				if order == problem.TopFirst {
-					p.Capacity = p.CapacityOf(1)
+					p.Capacity = tile.Ceil(p.Tokens*p.Choices, p.Experts)
 					list = append(list, p)
-					p.Capacity = p.CapacityOf(4)
+					p.Capacity = tile.Ceil(4*p.Tokens*p.Choices, p.Experts)
 					list = append(list, p)
 				}
 			}
@@ -431,10 +431,11 @@ func TestLayer(t *testing.T) {
 				wide.Dim = n
 				x := in["x"]
 				in["x"] = in["rows"]
-				for name, list := range tiles(tables.Offsets, b.M, p.Grouped(n)) {
+				grouped := problem.Grouped{Rows: p.Rows(), K: p.Dim, N: n, Groups: p.Experts, Dtype: p.Dtype}
+				for name, list := range tiles(tables.Offsets, b.M, grouped) {
 					in[name] = list
 				}
-				step(visits.Kernel.Build(p.Grouped(n), "", b))
+				step(visits.Kernel.Build(grouped, "", b))
 				in["y"] = in["o"]
 				step(k.Combine(wide, b))
 

@@ -38,7 +38,8 @@ type Options struct {
 	// kind, in order; for a loop that the compiler has around kernels, by its name, one number.
 	Assume map[string][]int
 
-	maker maker // libtpu if zero
+	maker   maker  // libtpu if zero
+	version string // of the plugin; "" if unknown
 }
 
 // defaultLimit is that of one compilation.
@@ -85,6 +86,7 @@ var libtpuMaker = maker{
 // called at the same time.
 type Compiler struct {
 	options Options
+	bytes   int64  // of the library
 	dumps   string // folder of the children's dumps; "" without Schedules
 	slots   chan *slot
 }
@@ -159,16 +161,19 @@ func Open(o Options) (*Compiler, error) {
 	if !supported {
 		return nil, ErrNoCompiler
 	}
+	c := &Compiler{}
 	if o.Library == "" {
 		installed, err := plugins.Find("tpu")
 		if err != nil {
 			return nil, err
 		}
-		o.Library = installed.Library()
+		o.Library, o.version = installed.Library(), installed.Version
 	}
-	if _, err := os.Stat(o.Library); err != nil {
+	library, err := os.Stat(o.Library)
+	if err != nil {
 		return nil, fmt.Errorf("aot: %w", err)
 	}
+	c.bytes = library.Size()
 	if o.maker.name == "" {
 		o.maker = libtpuMaker
 		flags, err := libtpu.UserFlags()
@@ -183,9 +188,8 @@ func Open(o Options) (*Compiler, error) {
 	if o.Limit <= 0 {
 		o.Limit = defaultLimit
 	}
-	c := &Compiler{options: o, slots: make(chan *slot, o.Parallel)}
+	c.options, c.slots = o, make(chan *slot, o.Parallel)
 	if o.Schedules {
-		var err error
 		if c.dumps, err = os.MkdirTemp("", "matladder-aot-"); err != nil {
 			return nil, fmt.Errorf("aot: no folder for schedules: %w", err)
 		}
@@ -194,6 +198,11 @@ func Open(o Options) (*Compiler, error) {
 		c.slots <- &slot{dump: c.dumpFolder(i)}
 	}
 	return c, nil
+}
+
+// about is what outcomes of all programs depend on, by the name of the compiler.
+func (c *Compiler) about(name string) string {
+	return fmt.Sprintf("%s %s of %d bytes, flags %s", name, c.options.version, c.bytes, c.options.Flags)
 }
 
 // Compile compiles a StableHLO program, as text, for a topology such as v5e:2x2, with

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -18,7 +17,6 @@ import (
 	"matladder/lower/triton"
 	"matladder/machine"
 	"matladder/model"
-	"matladder/plugins"
 	"matladder/tile"
 )
 
@@ -38,7 +36,6 @@ type Backend struct {
 	topology Topology
 	target   mosaic.Target
 	device   machine.Device
-	version  string // of libtpu; "" if unknown
 	noCache  error
 
 	apart    sync.Once // opens others, which reads more of programs than compiler does
@@ -61,23 +58,11 @@ func OpenBackend(o BackendOptions) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Library == "" && supported {
-		installed, err := plugins.Find("tpu")
-		if err != nil {
-			return nil, err
-		}
-		o.Library, b.version = installed.Library(), installed.Version
-	}
 	o.Schedules, o.Optimized = true, true
 	if b.compiler, err = Open(o.Options); err != nil {
 		return nil, err
 	}
-	library, err := os.Stat(o.Library)
-	if err != nil {
-		return nil, fmt.Errorf("aot: %w", err)
-	}
-	about := fmt.Sprintf("libtpu %s of %d bytes, flags %s", b.version, library.Size(), b.compiler.options.Flags)
-	b.cache, b.noCache = openCache(o.Cache, about)
+	b.cache, b.noCache = openCache(o.Cache, b.compiler.about("libtpu"))
 	return b, nil
 }
 
@@ -102,7 +87,7 @@ func (b *Backend) Device() machine.Device { return b.device }
 // Plugin names libtpu.
 func (b *Backend) Plugin() (name, version string) {
 	name = strings.TrimSuffix(filepath.Base(b.compiler.options.Library), ".so")
-	return name, b.version
+	return name, b.compiler.options.version
 }
 
 // Pace sets the power state of the chip, by which its clock is. The error says which are known.
@@ -136,7 +121,7 @@ func (b *Backend) foreign() (*Backend, error) {
 		o.Foreign = true
 		b.others, b.noOthers = Open(o)
 	})
-	return &Backend{compiler: b.others, cache: b.cache, topology: b.topology, target: b.target, device: b.device, version: b.version}, b.noOthers
+	return &Backend{compiler: b.others, cache: b.cache, topology: b.topology, target: b.target, device: b.device}, b.noOthers
 }
 
 // Topology is a generation of TPU as libtpu and the chip table know it.

@@ -136,11 +136,20 @@ func (c cache) read(file string) (outcome, bool) {
 	return o, err == nil && json.Unmarshal(text, &o) == nil && o.Status != ""
 }
 
-// writeError keeps what an error of the compiler says that is the same whenever it is asked.
-func (c cache) writeError(file string, err error) {
-	if o, ok := outcomeOf(err); ok {
-		c.write(file, o)
+// outcome is a kept one that serves, or what compile makes, which is then kept; of errors, those of
+// the compiler that are the same whenever it is asked.
+func (c cache) outcome(file string, m maker, serves func(outcome) bool, compile func() (outcome, error)) (outcome, error) {
+	if o, ok := c.read(file); ok && (o.Status != compiles || serves(o)) {
+		return o, m.err(o)
 	}
+	o, err := compile()
+	if err == nil {
+		o.Status = compiles
+		c.write(file, o)
+	} else if failed, ok := outcomeOf(err); ok {
+		c.write(file, failed)
+	}
+	return o, err
 }
 
 // write keeps an outcome, whole or not at all: what is not kept is compiled again.

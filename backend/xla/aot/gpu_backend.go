@@ -3,9 +3,7 @@ package aot
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"matladder/backend"
@@ -61,12 +59,7 @@ func OpenGPUBackend(o BackendOptions) (*GPUBackend, error) {
 	if b.compiler, err = OpenGPU(o.Options); err != nil {
 		return nil, err
 	}
-	library, err := os.Stat(b.compiler.options.Library)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("aot: %w", err), b.Close())
-	}
-	about := fmt.Sprintf("XLA for GPUs %s of %d bytes, flags %s", b.compiler.version, library.Size(), o.Flags)
-	b.cache, b.noCache = openCache(o.Cache, about)
+	b.cache, b.noCache = openCache(o.Cache, b.compiler.about("XLA for GPUs"))
 	return b, nil
 }
 
@@ -101,7 +94,7 @@ func (b *GPUBackend) Plugin() (name, version string) {
 	if b.amd != nil {
 		return b.amd.Plugin()
 	}
-	return "xla_cuda_plugin", b.compiler.version
+	return "xla_cuda_plugin", b.compiler.options.version
 }
 
 // Kept returns why outcomes are not kept on disk, nil if they are.
@@ -243,20 +236,21 @@ func unitOf(k GPUKernel) string {
 
 // compile asks the compiler, or the cache, what kernels a program becomes.
 func (b *GPUBackend) compile(ctx context.Context, s source) (all []GPUKernel, err error) {
+	ever := func(outcome) bool { return true }
 	if b.amd != nil {
 		for _, t := range s.kernels {
 			about := fmt.Sprintf("%s\n%v %d warps, %d stages", b.gpu.Arch, t.grid, t.warps, t.stages)
-			k, err := b.kept(about, t.ttir, maker{name: tritonAMD}, func() ([]GPUKernel, error) {
+			o, err := b.cache.outcome(b.cache.file(about, t.ttir, nil), maker{name: tritonAMD}, ever, func() (outcome, error) {
 				k, err := b.amd.compile(ctx, b.gpu, t)
-				return []GPUKernel{k}, err
+				return outcome{Kernels: []GPUKernel{k}}, err
 			})
 			if err != nil {
 				return nil, err
 			}
-			if need := k[0].SharedBytes; need > b.gpu.SharedBytes {
+			if need := o.Kernels[0].SharedBytes; need > b.gpu.SharedBytes {
 				return nil, &backend.TooBigError{What: "shared memory", Needed: int64(need), Limit: int64(b.gpu.SharedBytes)}
 			}
-			all = append(all, k...)
+			all = append(all, o.Kernels...)
 		}
 		return all, nil
 	}
@@ -268,26 +262,12 @@ func (b *GPUBackend) compile(ctx context.Context, s source) (all []GPUKernel, er
 	if err != nil {
 		return nil, err
 	}
-	return b.kept(b.gpu.Name+"\n"+config, program, b.compiler.options.maker, func() ([]GPUKernel, error) {
+	o, err := b.cache.outcome(b.cache.file(b.gpu.Name+"\n"+config, program, nil), b.compiler.options.maker, ever, func() (o outcome, err error) {
 		compiled, err := b.compiler.Compile(ctx, b.gpu, program)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			o.Kernels = compiled.Kernels
 		}
-		return compiled.Kernels, nil
+		return o, err
 	})
-}
-
-// kept is what the cache has of a program, or what compile makes of it.
-func (b *GPUBackend) kept(about, program string, m maker, compile func() ([]GPUKernel, error)) ([]GPUKernel, error) {
-	file := b.cache.file(about, program, nil)
-	if o, ok := b.cache.read(file); ok {
-		return o.Kernels, m.err(o)
-	}
-	kernels, err := compile()
-	if err != nil {
-		b.cache.writeError(file, err)
-		return nil, err
-	}
-	b.cache.write(file, outcome{Status: compiles, Kernels: kernels})
-	return kernels, nil
+	return o.Kernels, err
 }

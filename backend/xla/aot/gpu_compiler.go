@@ -25,10 +25,7 @@ const xlaGPU = "XLA"
 const gpuDumpFlags = "--xla_dump_to=%s --xla_dump_emitter_re=.*"
 
 // GPUCompiler compiles for GPUs; none is used. Its methods may be called at the same time.
-type GPUCompiler struct {
-	*Compiler
-	version string // of the plugin
-}
+type GPUCompiler struct{ *Compiler }
 
 // OpenGPU returns a compiler for GPUs: the plugin cuda, or that at o.Library, which
 // then has ptxas on the PATH. It is an error if the plugin is not installed:
@@ -37,7 +34,6 @@ func OpenGPU(o Options) (*GPUCompiler, error) {
 	if !supported {
 		return nil, ErrNoCompiler
 	}
-	c := &GPUCompiler{}
 	var env []string
 	tools := gpuTools{ptxas: "ptxas"}
 	if o.Library == "" {
@@ -45,7 +41,7 @@ func OpenGPU(o Options) (*GPUCompiler, error) {
 		if err != nil {
 			return nil, err
 		}
-		o.Library, c.version, env = installed.Library(), installed.Version, installed.Environment()
+		o.Library, o.version, env = installed.Library(), installed.Version, installed.Environment()
 		if tools = (gpuTools{installed.Tool("ptxas"), installed.Tool("nvdisasm")}); tools.ptxas == "" { // linked to packages without CUDA's compiler
 			if tools.ptxas, err = exec.LookPath("ptxas"); err != nil {
 				return nil, errors.New("plugin cuda has no ptxas, nor has the PATH: install nvidia-cuda-nvcc beside its packages and link it again, or have it downloaded (plugin install cuda)")
@@ -69,9 +65,8 @@ func OpenGPU(o Options) (*GPUCompiler, error) {
 		classify: classifyGPU,
 		read:     tools.read,
 	}
-	var err error
-	c.Compiler, err = Open(o)
-	return c, err
+	c, err := Open(o)
+	return &GPUCompiler{c}, err
 }
 
 // Compile compiles a StableHLO program, as text, for a GPU. Kernels of Triton in it

@@ -88,37 +88,33 @@ func (b *Backend) predictSpread(ctx context.Context, spec backend.ProblemSpec) (
 }
 
 // compileSpread asks libtpu, or the cache, what it makes of a product on a mesh.
-func (b *Backend) compileSpread(ctx context.Context, p problem.Matmul, m mesh.Mesh, way mesh.Sharding, at model.Placement) (spread, error) {
+func (b *Backend) compileSpread(ctx context.Context, p problem.Matmul, m mesh.Mesh, way mesh.Sharding, at model.Placement) (*spread, error) {
 	launch, err := stablehlo.Baseline(p)
 	if err != nil {
-		return spread{}, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
+		return nil, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
 	}
 	program, err := launch.Sharded(m, way)
 	if err != nil {
-		return spread{}, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
+		return nil, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
 	}
 	topology := b.topology.slice(at.Chips)
 	file := b.cache.file(topology, program.Module, hlo.Options{"devices": int64(m.Devices())})
-	if o, ok := b.cache.read(file); ok && o.Status != compiles {
-		return spread{}, b.compiler.options.maker.err(o)
-	} else if ok && o.Spread != nil {
-		return *o.Spread, nil
-	}
-	got, err := b.compiler.CompileSpread(ctx, topology, program.Module, m.Devices())
-	if err != nil {
-		b.cache.writeError(file, err)
-		return spread{}, err
-	}
-	s := spread{Bytes: got.ArgumentBytes + got.OutputBytes + got.TempBytes}
-	for _, x := range got.Collectives {
-		axis := axisOf(m, x.Groups)
-		if axis == "" {
-			return spread{}, fmt.Errorf("libtpu: %w: what it exchanges by %s is along no one axis of mesh %s", backend.ErrUnsupported, x.Kind, m)
+	o, err := b.cache.outcome(file, b.compiler.options.maker, func(o outcome) bool { return o.Spread != nil }, func() (o outcome, err error) {
+		got, err := b.compiler.CompileSpread(ctx, topology, program.Module, m.Devices())
+		if err != nil {
+			return o, err
 		}
-		s.Exchanges = append(s.Exchanges, exchange{x.Kind, axis, x.Algorithm, x.Bytes})
-	}
-	b.cache.write(file, outcome{Status: compiles, Spread: &s})
-	return s, nil
+		o.Spread = &spread{Bytes: got.ArgumentBytes + got.OutputBytes + got.TempBytes}
+		for _, x := range got.Collectives {
+			axis := axisOf(m, x.Groups)
+			if axis == "" {
+				return o, fmt.Errorf("libtpu: %w: what it exchanges by %s is along no one axis of mesh %s", backend.ErrUnsupported, x.Kind, m)
+			}
+			o.Spread.Exchanges = append(o.Spread.Exchanges, exchange{x.Kind, axis, x.Algorithm, x.Bytes})
+		}
+		return o, nil
+	})
+	return o.Spread, err
 }
 
 // axisOf is the axis of a mesh along which groups exchange; "" if there is none.

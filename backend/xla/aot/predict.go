@@ -164,27 +164,23 @@ func (b *Backend) compile(ctx context.Context, program string, options hlo.Optio
 // compileAs is compile with what is kept under a kind of its own.
 func (b *Backend) compileAs(ctx context.Context, kind, program string, options hlo.Options, anew bool, read func(*Compiled, *hlo.Module, *outcome) error) (outcome, error) {
 	file := b.cache.file(kind+b.topology.Libtpu, program, options)
-	if o, ok := b.cache.read(file); ok && (!anew || o.Status != compiles) {
-		return o, b.compiler.options.maker.err(o)
-	}
-	compiled, err := b.compiler.Compile(ctx, b.topology.Libtpu, program, options)
-	if err != nil {
-		b.cache.writeError(file, err)
-		return outcome{}, err
-	}
-	o := outcome{Status: compiles}
-	optimized, err := hlo.Read(compiled.Format, compiled.Optimized)
-	if err != nil {
-		return o, fmt.Errorf("what libtpu made of the program: %w", err)
-	}
-	if err = read(compiled, optimized, &o); errors.Is(err, schedule.ErrTrips) {
-		return o, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
-	} else if err != nil {
-		return o, fmt.Errorf("schedule: %w", err)
-	}
-	o.Residents, o.Windows = optimized.Residents(), optimized.Windows()
-	b.cache.write(file, o)
-	return o, nil
+	return b.cache.outcome(file, b.compiler.options.maker, func(outcome) bool { return !anew }, func() (o outcome, err error) {
+		compiled, err := b.compiler.Compile(ctx, b.topology.Libtpu, program, options)
+		if err != nil {
+			return o, err
+		}
+		optimized, err := hlo.Read(compiled.Format, compiled.Optimized)
+		if err != nil {
+			return o, fmt.Errorf("what libtpu made of the program: %w", err)
+		}
+		if err = read(compiled, optimized, &o); errors.Is(err, schedule.ErrTrips) {
+			return o, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)
+		} else if err != nil {
+			return o, fmt.Errorf("schedule: %w", err)
+		}
+		o.Residents, o.Windows = optimized.Residents(), optimized.Windows()
+		return o, nil
+	})
 }
 
 // nearOf are the inputs of a launch that libtpu copies nearer to the core.
