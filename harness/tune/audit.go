@@ -30,27 +30,18 @@ type Search struct {
 	Elapsed    time.Duration // wall time: compiling, making inputs and verifying included
 }
 
-// Paired is how many times as fast one block shape is as another: the median of the
-// ratios of interleaved samples with its 95 % interval.
-type Paired struct {
-	Center, Low, High float64
-	Rounds            int // 0 if both are the same shape: the ratio is 1
-}
-
-// Slower reports whether the first shape is slower than the second beyond the interval.
-func (p Paired) Slower() bool { return p.High < 1 }
-
-// Audit is what an audit of one job found.
+// Audit is what an audit of one job found. How many times as fast one block shape is as another is
+// the interval of the ratios of interleaved samples: 1, of none, if both are the same shape.
 type Audit struct {
 	Row               tuned.Row // the tuner's
 	Tuner, Exhaustive Search
-	Default           tile.Blocks   // of the kernel's own candidates the fastest in the exhaustive search
-	First             tile.Blocks   // of those that can be launched the first: what is taken where nothing is tuned and none is raced
-	Samples           int           // of a candidate of the exhaustive search: the fewest
-	Short             time.Duration // launches of an exhaustive search that stops at the fewest samples that have a 95 % interval
-	OverExhaustive    Paired        // the tuner's block shape against that of the exhaustive search
-	OverDefault       Paired        // and against Default
-	OverFirst         Paired        // that of the exhaustive search against First: how many times as long First takes
+	Default           tile.Blocks       // of the kernel's own candidates the fastest in the exhaustive search
+	First             tile.Blocks       // of those that can be launched the first: what is taken where nothing is tuned and none is raced
+	Samples           int               // of a candidate of the exhaustive search: the fewest
+	Short             time.Duration     // launches of an exhaustive search that stops at the fewest samples that have a 95 % interval
+	OverExhaustive    interval.Interval // the tuner's block shape against that of the exhaustive search
+	OverDefault       interval.Interval // and against Default
+	OverFirst         interval.Interval // that of the exhaustive search against First: how many times as long First takes
 }
 
 // comparisons is how many sittings the last race has: executables are rebuilt for
@@ -125,12 +116,11 @@ func (a *Auditor) compare(ctx context.Context, j Job, out *Audit, ours Candidate
 }
 
 // paired is how many times as long samples of one shape are as those of another.
-func paired(times map[tile.Blocks][]float64, long, short tile.Blocks) Paired {
+func paired(times map[tile.Blocks][]float64, long, short tile.Blocks) interval.Interval {
 	if long == short {
-		return Paired{1, 1, 1, 0}
+		return interval.Interval{Center: 1, Lo: 1, Hi: 1}
 	}
-	over := interval.OfRatios(times[long], times[short])
-	return Paired{over.Center, over.Lo, over.Hi, over.N}
+	return interval.OfRatios(times[long], times[short])
 }
 
 // rounds is how many samples a candidate has.

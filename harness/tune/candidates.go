@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"matladder/backend"
+	"matladder/internal/each"
 	"matladder/kernels"
 	"matladder/machine"
 	"matladder/model"
@@ -33,27 +34,11 @@ type Candidate struct {
 func (c Candidate) given() bool { return c.Own || c.Known }
 
 // countGiven is how many of a list are given.
-func countGiven(list []Candidate) int {
-	n := 0
-	for _, c := range list {
-		if c.given() {
-			n++
-		}
-	}
-	return n
-}
+func countGiven(list []Candidate) int { return len(each.That(list, Candidate.given)) }
 
 // givenFirst is the list with those that are given before others.
 func givenFirst(list []Candidate) []Candidate {
-	var first, rest []Candidate
-	for _, c := range list {
-		if c.given() {
-			first = append(first, c)
-		} else {
-			rest = append(rest, c)
-		}
-	}
-	return append(first, rest...)
+	return append(each.That(list, Candidate.given), each.That(list, func(c Candidate) bool { return !c.given() })...)
 }
 
 // Space says where candidates come from.
@@ -116,17 +101,13 @@ func (s Space) Candidates(j Job) ([]Candidate, error) {
 
 // keep drops all but the best and those that are given.
 func (s Space) keep(list []Candidate) []Candidate {
-	var out []Candidate
 	others := 0
-	for _, c := range list {
+	return each.That(list, func(c Candidate) bool {
 		if !c.given() {
-			if others++; others > s.Most {
-				continue
-			}
+			others++
 		}
-		out = append(out, c)
-	}
-	return out
+		return c.given() || others <= s.Most
+	})
 }
 
 // lengths are the block lengths along a dimension of an array of a dtype: those of

@@ -38,8 +38,8 @@ func WriteAudits(w io.Writer, audits []Audit) error {
 			k.Problem.Family().Name, k.Kernel, k.Variant, k.Problem.Family().Shape(k.Problem.Sizes()), dtype(p.A), dtype(p.B), dtype(p.Out), string(p.Quant), string(p.Epilogue), p.Options,
 			a.Row.Evidence.Versions, a.Row.Evidence.Date,
 			a.Tuner.Blocks.String(), a.Exhaustive.Blocks.String(), a.Default.String(), a.First.String(),
-			number(e.Center), number(e.Low), number(e.High), number(d.Center), number(d.Low), number(d.High),
-			number(f.Center), number(f.Low), number(f.High), strconv.Itoa(max(e.Rounds, d.Rounds, f.Rounds)),
+			number(e.Center), number(e.Lo), number(e.Hi), number(d.Center), number(d.Lo), number(d.Hi),
+			number(f.Center), number(f.Lo), number(f.Hi), strconv.Itoa(max(e.N, d.N, f.N)),
 			strconv.Itoa(a.Tuner.Candidates), strconv.Itoa(a.Exhaustive.Candidates), strconv.Itoa(a.Samples),
 			seconds(a.Tuner.Launching), seconds(a.Exhaustive.Launching), seconds(a.Short), seconds(a.Tuner.Elapsed), seconds(a.Exhaustive.Elapsed),
 		})
@@ -63,13 +63,13 @@ func WriteReport(w io.Writer, audits []Audit) error {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %d of %d | %.1f s of %.1f s | %.1f %% |\n",
 			sizeOf(k), k.Kernel, words, times(a.Tuner.Blocks), times(a.Exhaustive.Blocks), times(a.Default), times(a.First),
-			a.OverExhaustive.cells(), a.OverDefault.cells(), a.OverFirst.cells(), a.Tuner.Candidates, a.Exhaustive.Candidates,
+			cells(a.OverExhaustive), cells(a.OverDefault), cells(a.OverFirst), a.Tuner.Candidates, a.Exhaustive.Candidates,
 			a.Tuner.Launching.Seconds(), a.Exhaustive.Launching.Seconds(), percent(a.Tuner.Launching, a.Exhaustive.Launching))
 	}
 	b.WriteString("\n")
 	if len(audits) > 0 {
-		b.WriteString(conclusion("the best of the exhaustive search", audits, func(a Audit) Paired { return a.OverExhaustive }))
-		b.WriteString(conclusion("the fastest of the kernel's own candidates", audits, func(a Audit) Paired { return a.OverDefault }))
+		b.WriteString(conclusion("the best of the exhaustive search", audits, func(a Audit) interval.Interval { return a.OverExhaustive }))
+		b.WriteString(conclusion("the fastest of the kernel's own candidates", audits, func(a Audit) interval.Interval { return a.OverDefault }))
 		b.WriteString(ofFirst(audits))
 		b.WriteString(costs(audits))
 	}
@@ -78,11 +78,11 @@ func WriteReport(w io.Writer, audits []Audit) error {
 }
 
 // cells are the figures of a comparison.
-func (p Paired) cells() string {
-	if p.Rounds == 0 {
+func cells(p interval.Interval) string {
+	if p.N == 0 {
 		return "1 | same shape"
 	}
-	return fmt.Sprintf("%.3f | %.3f – %.3f", p.Center, p.Low, p.High)
+	return fmt.Sprintf("%.3f | %.3f – %.3f", p.Center, p.Lo, p.Hi)
 }
 
 // dtype names d; "" where there is none.
@@ -94,30 +94,30 @@ func dtype(d tile.Dtype) string {
 }
 
 // conclusion is a line on the ratios of all audits.
-func conclusion(than string, audits []Audit, of func(Audit) Paired) string {
+func conclusion(than string, audits []Audit, of func(Audit) interval.Interval) string {
 	logs := each.Sum(audits, func(a Audit) float64 { return math.Log(of(a).Center) })
 	least := slices.MinFunc(audits, func(a, b Audit) int { return cmp.Compare(of(a).Center, of(b).Center) })
 	return fmt.Sprintf("- the tuner's blocks are %.3f × as fast as %s in the geometric mean of %d, least %.3f × at %s; ",
-		math.Exp(logs/float64(len(audits))), than, len(audits), of(least).Center, sizeOf(least.Row.Key)) + beyond("slower", Paired.Slower, audits, of)
+		math.Exp(logs/float64(len(audits))), than, len(audits), of(least).Center, sizeOf(least.Row.Key)) + beyond("slower", func(p interval.Interval) bool { return p.Hi < 1 }, audits, of)
 }
 
 // ofFirst is a line on how good the first choices of kernels are.
 func ofFirst(audits []Audit) string {
-	of := func(a Audit) Paired { return a.OverFirst }
+	of := func(a Audit) interval.Interval { return a.OverFirst }
 	ratios := each.Of(audits, func(a Audit) float64 { return of(a).Center })
 	worst := slices.MaxFunc(audits, func(a, b Audit) int { return cmp.Compare(of(a).Center, of(b).Center) })
 	return fmt.Sprintf("- the kernel's first choice takes %.3f × as long as the best of the exhaustive search in the median of %d, %.3f × at most, at %s; ",
-		interval.Of(ratios).Center, len(audits), of(worst).Center, sizeOf(worst.Row.Key)) + beyond("longer", func(p Paired) bool { return p.Low > 1 }, audits, of)
+		interval.Of(ratios).Center, len(audits), of(worst).Center, sizeOf(worst.Row.Key)) + beyond("longer", func(p interval.Interval) bool { return p.Lo > 1 }, audits, of)
 }
 
 // beyond says in how many audits both shapes are the same, and in which one is beyond the
 // interval.
-func beyond(what string, is func(Paired) bool, audits []Audit, of func(Audit) Paired) string {
+func beyond(what string, is func(interval.Interval) bool, audits []Audit, of func(Audit) interval.Interval) string {
 	same := 0
 	var list []string
 	for _, a := range audits {
 		p := of(a)
-		if p.Rounds == 0 {
+		if p.N == 0 {
 			same++
 		}
 		if is(p) {
