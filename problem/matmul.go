@@ -36,12 +36,7 @@ func (p Matmul) FLOPs() int64 { return 2 * int64(p.Batch) * int64(p.M) * int64(p
 // Bytes are those of a, b and o with their scales, zero points and the bias, each once: the least
 // that can move.
 func (p Matmul) Bytes() int64 {
-	b, m, k, n := int64(p.Batch), int64(p.M), int64(p.K), int64(p.N)
-	all := p.A.Bytes(b*m*k) + p.B.Bytes(b*k*n) + p.Out.Bytes(b*m*n) + b*p.scaleBytes()
-	if p.Bias {
-		all += tile.Float32.Bytes(b * n)
-	}
-	return all
+	return BytesOf(p) + int64(p.Batch)*p.scaleBytes()
 }
 
 // Shape is m×k×n written with x, or m alone if the three are equal.

@@ -76,22 +76,24 @@ func joinConds(cs []Cond, with string) string {
 	parts := make([]string, len(cs))
 	for i, c := range cs {
 		parts[i] = c.String()
-		if len(cs) > 1 && partsOf(c) > 1 {
+		if len(cs) > 1 && len(partsOf(c)) > 1 {
 			parts[i] = "(" + parts[i] + ")"
 		}
 	}
 	return strings.Join(parts, with)
 }
 
-// partsOf returns how many conditions c joins.
-func partsOf(c Cond) int {
+// partsOf returns the conditions that c is made of, none of a test.
+func partsOf(c Cond) []Cond {
 	switch c := c.(type) {
 	case AllCond:
-		return len(c)
+		return c
 	case AnyCond:
-		return len(c)
+		return c
+	case NotCond:
+		return []Cond{c.Cond}
 	}
-	return 1
+	return nil
 }
 
 // Test returns the condition x op y.
@@ -135,16 +137,10 @@ func EvalCond(c Cond, env Env) bool {
 func Compared(conds ...Cond) []IndexExpr {
 	var xs []IndexExpr
 	for _, c := range conds {
-		switch c := c.(type) {
-		case TestCond:
-			xs = append(xs, c.X, c.Y)
-		case AllCond:
-			xs = append(xs, Compared(c...)...)
-		case AnyCond:
-			xs = append(xs, Compared(c...)...)
-		case NotCond:
-			xs = append(xs, Compared(c.Cond)...)
+		if t, ok := c.(TestCond); ok {
+			xs = append(xs, t.X, t.Y)
 		}
+		xs = append(xs, Compared(partsOf(c)...)...)
 	}
 	return xs
 }

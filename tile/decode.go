@@ -209,20 +209,18 @@ func (d *decoder) index(x *jsonIndex) IndexExpr {
 		}
 		return Const(0)
 	}
-	switch f := x.form; {
-	case len(f.Sum) == 2:
-		return Joined{Sum, d.index(&f.Sum[0]), d.index(&f.Sum[1])}
-	case f.Times != nil:
-		return Scaled{Product, d.index(&f.Times.X), f.Times.By}
-	case f.Div != nil:
-		return Scaled{Quotient, d.index(&f.Div.X), f.Div.By}
-	case f.Mod != nil:
-		return Scaled{Remainder, d.index(&f.Mod.X), f.Mod.By}
-	case len(f.Min) == 2:
-		return Joined{Minimum, d.index(&f.Min[0]), d.index(&f.Min[1])}
-	case len(f.Max) == 2:
-		return Joined{Maximum, d.index(&f.Max[0]), d.index(&f.Max[1])}
-	case f.Table != "" && f.At != nil:
+	f := x.form
+	for op, pair := range [...][]jsonIndex{Sum: f.Sum, Minimum: f.Min, Maximum: f.Max} {
+		if len(pair) == 2 {
+			return Joined{IndexOp(op), d.index(&pair[0]), d.index(&pair[1])}
+		}
+	}
+	for op, by := range [...]*jsonBy{Product: f.Times, Quotient: f.Div, Remainder: f.Mod} {
+		if by != nil {
+			return Scaled{IndexOp(op), d.index(&by.X), by.By}
+		}
+	}
+	if f.Table != "" && f.At != nil {
 		return Lookup{d.ref(f.Table), d.index(f.At)}
 	}
 	d.errorf("an index expression is neither a number, an axis, a sum, min or max of two, times, div, mod nor a table at an index")

@@ -187,24 +187,16 @@ func (p *Program) unusableItself(x IndexExpr, loops []*Axis) string {
 // unusableCond is unusable for a condition.
 func (p *Program) unusableCond(c Cond, loops []*Axis) string {
 	switch c := c.(type) {
+	case nil:
+		return "a condition is missing"
 	case TestCond:
 		if c.Op > GE {
 			return "no such comparison"
 		}
 		return cmp.Or(p.unusable(c.X, loops), p.unusable(c.Y, loops))
-	case AllCond:
-		return p.unusableConds(c, loops)
-	case AnyCond:
-		return p.unusableConds(c, loops)
-	case NotCond:
-		return p.unusableCond(c.Cond, loops)
 	}
-	return "a condition is missing"
-}
-
-func (p *Program) unusableConds(cs []Cond, loops []*Axis) string {
-	for _, c := range cs {
-		if msg := p.unusableCond(c, loops); msg != "" {
+	for _, part := range partsOf(c) {
+		if msg := p.unusableCond(part, loops); msg != "" {
 			return msg
 		}
 	}

@@ -90,20 +90,8 @@ func (k *Kernel) config() string {
 	return string(text)
 }
 
-// Module returns a StableHLO program whose @main runs one launch: it takes In and returns Out.
-func (l *Launch) Module() string { return mlir.Module(l.Name, l.Function("public", "main")) }
-
-// Function returns a StableHLO function that runs one launch.
-func (l *Launch) Function(visibility, name string) string {
-	return mlir.Launch(visibility, name, l.In, l.Out, func(c mlir.Calls) {
-		for i := range l.Kernels {
-			l.Kernels[i].call(c)
-		}
-	})
-}
-
-// call writes one custom call.
-func (k *Kernel) call(c mlir.Calls) {
+// Call writes one custom call.
+func (k Kernel) Call(c mlir.Calls) {
 	var operands []value
 	var order []string
 	for _, b := range k.bounds { // these come first

@@ -28,10 +28,8 @@ type Options struct {
 
 // Launch is what one launch runs: kernels, in order.
 type Launch struct {
-	Name    string
-	In, Out []*tile.Ref // arguments and results, in the order of tile.Bind
-	Kernels []Kernel
-	Mesh    []*tile.Axis // of devices that all run it; In and Out are those of each
+	mlir.Launch[Kernel]
+	Mesh []*tile.Axis // of devices that all run it; In and Out are those of each
 }
 
 // Kernel is one program as Mosaic text.
@@ -76,7 +74,8 @@ func Lower(programs []*tile.Program, opts Options) (*Launch, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Launch{In: bound.In, Out: bound.Out}
+	l := &Launch{}
+	l.In, l.Out = bound.In, bound.Out
 	stays := map[string]bool{}
 	for _, r := range bound.In {
 		stays[r.Name] = opts.Prefetched != "" && r.Kind == tile.In && r.Name != opts.Prefetched

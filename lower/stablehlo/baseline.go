@@ -27,11 +27,10 @@ func (l *Launch) take(p problem.Problem) error {
 		if slices.ContainsFunc(o.Shape, func(n int) bool { return !countable(n) }) {
 			return refused(p, o.Name, "a dimension does not fit 32 bits")
 		}
-		array := Array{o.Name, o.Dtype, o.Shape}
 		if o.Out {
-			l.Out = append(l.Out, array)
+			l.Out = append(l.Out, o)
 		} else {
-			l.In = append(l.In, array)
+			l.In = append(l.In, o)
 		}
 	}
 	return nil

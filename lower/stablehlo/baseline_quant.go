@@ -11,10 +11,10 @@ import (
 )
 
 // scales are those of a and b that p takes beside them.
-func scales(p problem.Matmul, s problem.Scheme) []Array {
+func scales(p problem.Matmul, s problem.Scheme) []problem.Operand {
 	given := s.A != problem.NoGrain && !s.Dynamic
 	a, b := quant.GroupingOf(s, true), quant.GroupingOf(s, false)
-	var in []Array
+	var in []problem.Operand
 	for _, x := range []struct {
 		name  string
 		need  bool
@@ -25,7 +25,7 @@ func scales(p problem.Matmul, s problem.Scheme) []Array {
 		{"ta", s.TwoLevels() && s.A != problem.NoGrain, tile.Float32, []int{1, 1}}, {"tb", s.TwoLevels(), tile.Float32, []int{1, 1}},
 	} {
 		if x.need {
-			in = append(in, Array{x.name, cmp.Or(x.dtype, tile.Float32), batched(p, x.shape...)})
+			in = append(in, problem.Operand{Name: x.name, Dtype: cmp.Or(x.dtype, tile.Float32), Shape: batched(p, x.shape...)})
 		}
 	}
 	return in

@@ -119,7 +119,7 @@ func (s Signature) Solves(p problem.Problem) error {
 func (s Signature) Fits(l *Launch) error {
 	for _, side := range []struct {
 		what, have string
-		arrays     []Array
+		arrays     []problem.Operand
 	}{{"takes", strings.Join(s.In, ", "), l.In}, {"returns", strings.Join(s.Out, ", "), l.Out}} {
 		if want := mlir.Tensors(storedTypes(side.arrays)); side.have != want {
 			return unsupported(tile.Pos{}, "@main", side.what+" ("+side.have+")", "", "the problem has ("+want+"), and shapes are part of a program")

@@ -7,6 +7,7 @@ import (
 
 	"matladder/internal/each"
 	"matladder/lower/internal/mlir"
+	"matladder/problem"
 	"matladder/tile"
 )
 
@@ -57,8 +58,10 @@ func functionName(i int, p *tile.Program) string {
 }
 
 // ArraysOf are the arrays of refs.
-func ArraysOf(refs []*tile.Ref) []Array {
-	return each.Of(refs, func(r *tile.Ref) Array { return Array{r.Name, r.Dtype, r.Array} })
+func ArraysOf(refs []*tile.Ref) []problem.Operand {
+	return each.Of(refs, func(r *tile.Ref) problem.Operand {
+		return problem.Operand{Name: r.Name, Dtype: r.Dtype, Shape: r.Array, Out: r.Kind == tile.Out}
+	})
 }
 
 // inputs are the refs whose arrays a program takes, tables included.

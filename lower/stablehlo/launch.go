@@ -7,23 +7,17 @@ import (
 
 	"matladder/internal/each"
 	"matladder/lower/internal/mlir"
-	"matladder/tile"
+	"matladder/problem"
 )
 
-// Array is what a plugin is given, or gives back.
-type Array struct {
-	Name  string
-	Dtype tile.Dtype
-	Shape []int
-}
-
-func (a Array) typ() tensor { return mlir.Array(a.Dtype, a.Shape...) }
+// stored is the type of an array that a plugin is given, or gives back.
+func stored(o problem.Operand) tensor { return mlir.Array(o.Dtype, o.Shape...) }
 
 // Launch is what one launch computes: a function of arrays, as text. In and Out
 // are the order of its arguments and results.
 type Launch struct {
 	Name    string
-	In, Out []Array
+	In, Out []problem.Operand
 	text    string // functions, @launch among them
 	head    string // of a Foreign program: what stands ahead of its functions
 	whole   string // of one that runs as it is
@@ -31,7 +25,7 @@ type Launch struct {
 
 // NewLaunch returns a launch made of functions, written as text: one of them,
 // private and named @launch, takes in and returns out.
-func NewLaunch(name string, in, out []Array, functions string) *Launch {
+func NewLaunch(name string, in, out []problem.Operand, functions string) *Launch {
 	return &Launch{Name: name, In: in, Out: out, text: functions}
 }
 
@@ -92,7 +86,7 @@ func (l *Launch) Loop() string {
 		carried := append([]value{n, t.Int(0)}, in...)
 		for _, a := range l.Out {
 			hints = append(hints, mlir.Symbol(a.Name))
-			carried = append(carried, t.Constant(a.typ(), 0))
+			carried = append(carried, t.Constant(stored(a), 0))
 		}
 		after := t.while(hints, carried, func(v []value) value {
 			return t.compare("LT", v[1], v[0])
@@ -220,7 +214,7 @@ func suffix(s, sets int) string {
 }
 
 // arguments are the parameters of a function that takes arrays.
-func (l *Launch) arguments(arrays []Array, suffix string) []value {
+func (l *Launch) arguments(arrays []problem.Operand, suffix string) []value {
 	vs := make([]value, len(arrays))
 	taken := map[string]bool{}
 	for i, a := range arrays {
@@ -229,7 +223,7 @@ func (l *Launch) arguments(arrays []Array, suffix string) []value {
 			name += "_"
 		}
 		taken[name] = true
-		vs[i] = value{Name: "%" + name + suffix, Type: a.typ()}
+		vs[i] = value{Name: "%" + name + suffix, Type: stored(a)}
 	}
 	return vs
 }
@@ -241,4 +235,4 @@ func (l *Launch) module(main string) string {
 	return mlir.Module(l.Name, main+l.text)
 }
 
-func storedTypes(arrays []Array) []tensor { return each.Of(arrays, Array.typ) }
+func storedTypes(arrays []problem.Operand) []tensor { return each.Of(arrays, stored) }

@@ -28,15 +28,15 @@ func Exchanged(p problem.Exchanged) (*Spread, error) {
 		Name: "xla",
 		Mesh: mesh.Mesh{{Name: mesh.Expert, Size: p.Devices}},
 		Way:  mesh.Sharding{Name: "experts", Help: "rows to the devices of their experts, and products back", A: byRows, B: byRows, O: byRows},
-		In:   []Array{{"rows", e.Dtype, []int{p.Devices * e.Rows(), e.Dim}}, {"w", e.Dtype, []int{e.Experts * e.Dim, p.N}}},
-		Out:  []Array{{"y", e.Dtype, []int{p.Devices * e.Rows(), p.N}}},
+		In:   []problem.Operand{{Name: "rows", Dtype: e.Dtype, Shape: []int{p.Devices * e.Rows(), e.Dim}}, {Name: "w", Dtype: e.Dtype, Shape: []int{e.Experts * e.Dim, p.N}}},
+		Out:  []problem.Operand{{Name: "y", Dtype: e.Dtype, Shape: []int{p.Devices * e.Rows(), p.N}, Out: true}},
 	}
-	for _, a := range []Array{s.In[0], s.In[1], s.Out[0]} {
+	for _, a := range []problem.Operand{s.In[0], s.In[1], s.Out[0]} {
 		if !countable(a.Shape[0]) || !countable(a.Shape[1]) {
 			return nil, refused(p, a.Name, "a dimension does not fit 32 bits")
 		}
 	}
-	rows, w := value{Name: "%rows", Type: s.In[0].typ()}, value{Name: "%w", Type: s.In[1].typ()}
+	rows, w := value{Name: "%rows", Type: stored(s.In[0])}, value{Name: "%w", Type: stored(s.In[1])}
 	t := newText()
 	main := t.Function("public", "main", []value{rows, w}, storedTypes(s.Out), func() []value {
 		rows := t.byExpert(t.Reshape(rows, []int{p.Devices, e.Experts, e.Capacity, e.Dim}))
@@ -63,7 +63,7 @@ type Spread struct {
 	Name    string
 	Mesh    mesh.Mesh
 	Way     mesh.Sharding
-	In, Out []Array // whole, each of two dimensions: the mesh has parts of them as Way says
+	In, Out []problem.Operand // whole, each of two dimensions: the mesh has parts of them as Way says
 	Module  string
 }
 
@@ -76,7 +76,7 @@ func (l *Launch) Sharded(m mesh.Mesh, s mesh.Sharding) (*Spread, error) {
 	if !ok || head != "" {
 		return nil, fmt.Errorf("stablehlo: %s is not what the vendor makes of a product", l.Name)
 	}
-	arrays := append(append([]Array(nil), l.In...), l.Out...)
+	arrays := slices.Concat(l.In, l.Out)
 	for i, a := range arrays {
 		if len(arrays) != 3 || a.Name != []string{"a", "b", "o"}[i] || len(a.Shape) != 2 {
 			return nil, unsupported(tile.Pos{}, l.Name, a.Name, "", "only plain products of two matrices are spread over devices")
@@ -91,10 +91,10 @@ func spread(s Spread, functions string) *Spread {
 	signature, body, _ := strings.Cut(functions, "\n")
 	args, results, _ := strings.Cut(signature, " -> ")
 	for _, a := range s.In {
-		typed := fmt.Sprintf("%%%s: %s", a.Name, mlir.Tensor(a.typ()))
+		typed := fmt.Sprintf("%%%s: %s", a.Name, mlir.Tensor(stored(a)))
 		args = strings.Replace(args, typed, typed+annotation(s.Mesh, s.Way.Of(a.Name)), 1)
 	}
-	out := mlir.Tensor(s.Out[0].typ())
+	out := mlir.Tensor(stored(s.Out[0]))
 	results = strings.Replace(results, out, out+annotation(s.Mesh, s.Way.Of(s.Out[0].Name)), 1)
 	axes := mlir.List(s.Mesh, func(a mesh.Axis) string { return fmt.Sprintf("%q=%d", a.Name, a.Size) })
 	s.Module = fmt.Sprintf("module @%s attributes {mhlo.num_partitions = %d : i32, mhlo.num_replicas = 1 : i32} {\n  sdy.mesh @mesh = <[%s]>\n%s -> %s\n%s",

@@ -71,20 +71,8 @@ func leastOf(p *tile.Program) int {
 	return least
 }
 
-// Module returns a StableHLO program whose @main runs one launch: it takes In and returns Out.
-func (l *Launch) Module() string { return mlir.Module(l.Name, l.Function("public", "main")) }
-
-// Function returns a StableHLO function that runs one launch.
-func (l *Launch) Function(visibility, name string) string {
-	return mlir.Launch(visibility, name, l.In, l.Out, func(c mlir.Calls) {
-		for i := range l.Kernels {
-			l.Kernels[i].call(c)
-		}
-	})
-}
-
-// call writes one custom call.
-func (k *Kernel) call(c mlir.Calls) {
+// Call writes one custom call.
+func (k Kernel) Call(c mlir.Calls) {
 	operands, out := make([]value, len(k.operands)), make([]shaped, len(k.results))
 	for i, r := range k.operands {
 		operands[i] = packed(c, r)

@@ -14,11 +14,7 @@ type Options struct {
 }
 
 // Launch is what one launch runs: kernels, in order.
-type Launch struct {
-	Name    string
-	In, Out []*tile.Ref // arguments and results, in the order of tile.Bind
-	Kernels []Kernel
-}
+type Launch = mlir.Launch[Kernel]
 
 // Kernel is one program as Triton text.
 type Kernel struct {

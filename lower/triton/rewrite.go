@@ -14,9 +14,15 @@ import (
 type rewriter struct {
 	axes   map[*tile.Axis]tile.IndexExpr // instead of the axis
 	refs   map[*tile.Ref]*tile.Ref       // instead of the ref
-	exprs  map[*tile.Expr]*tile.Expr
 	resize func(old []int) []int // of a shape that does not follow from operands
 	failed bool
+	values tile.Rewriter
+}
+
+// ready is w that can rewrite values too.
+func (w *rewriter) ready() *rewriter {
+	w.values = tile.Rewriting(w.expr)
+	return w
 }
 
 func (w *rewriter) index(x tile.IndexExpr) tile.IndexExpr {
@@ -59,7 +65,7 @@ func (w *rewriter) body(body []*tile.Stmt) []*tile.Stmt { return each.Of(body, w
 func (w *rewriter) stmt(s *tile.Stmt) *tile.Stmt {
 	c := *s
 	if s.Value != nil {
-		c.Ref, c.Value = w.ref(s.Ref), w.expr(s.Value)
+		c.Ref, c.Value = w.ref(s.Ref), w.values.Expr(s.Value)
 	}
 	if s.Cond != nil {
 		c.Cond = w.cond(s.Cond)
@@ -68,12 +74,8 @@ func (w *rewriter) stmt(s *tile.Stmt) *tile.Stmt {
 	return &c
 }
 
-func (w *rewriter) expr(e *tile.Expr) *tile.Expr {
-	if to, ok := w.exprs[e]; ok {
-		return to
-	}
-	c := *e
-	c.Args = each.Of(e.Args, w.expr)
+// expr makes of c, a copy of e with operands that are rewritten, e rewritten.
+func (w *rewriter) expr(e, c *tile.Expr) *tile.Expr {
 	if e.Ref != nil {
 		c.Ref = w.ref(e.Ref)
 	}
@@ -92,11 +94,7 @@ func (w *rewriter) expr(e *tile.Expr) *tile.Expr {
 	default:
 		c.Shape = w.resize(e.Shape)
 	}
-	if w.exprs == nil {
-		w.exprs = map[*tile.Expr]*tile.Expr{}
-	}
-	w.exprs[e] = &c
-	return &c
+	return c
 }
 
 // cutBytes is how much of a block, in its working type, one program computes of
@@ -176,7 +174,7 @@ func cutTo(p *tile.Program, a *tile.Axis, rows, n int) *tile.Program {
 		}
 		return append([]int{n}, shape[1:]...)
 	}
-	w := &rewriter{axes: map[*tile.Axis]tile.IndexExpr{a: nil}, refs: map[*tile.Ref]*tile.Ref{}, resize: resized}
+	w := (&rewriter{axes: map[*tile.Axis]tile.IndexExpr{a: nil}, refs: map[*tile.Ref]*tile.Ref{}, resize: resized}).ready()
 	out := &tile.Program{Name: p.Name}
 	axis := *a
 	for _, r := range p.Refs {

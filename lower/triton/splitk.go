@@ -158,7 +158,7 @@ func (s *splitter) without() *rewriter {
 
 // moved copies the refs that are used, with something else for k.
 func (s *splitter) moved(k tile.IndexExpr, used func(*tile.Ref) bool) *rewriter {
-	w := &rewriter{axes: map[*tile.Axis]tile.IndexExpr{s.k: k}, refs: map[*tile.Ref]*tile.Ref{}}
+	w := (&rewriter{axes: map[*tile.Axis]tile.IndexExpr{s.k: k}, refs: map[*tile.Ref]*tile.Ref{}}).ready()
 	for _, r := range s.program.Refs {
 		if r.Kind != tile.Table && !used(r) {
 			continue

@@ -16,6 +16,7 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/foreign"
+	"matladder/backend/internal/stage"
 	"matladder/internal/known"
 	"matladder/machine"
 	"matladder/problem"
@@ -138,24 +139,12 @@ func (b *Backend) Signature() string {
 
 // problemRequest has the runner make a function ready for a problem.
 func problemRequest(function string, p problem.Problem) (string, error) {
-	type array struct {
-		Name, Dtype string
-		Shape       []int
-	}
-	asked := struct {
+	in, out := stage.Split(p.Operands())
+	text, err := json.Marshal(struct {
 		Function string
-		In, Out  []array
+		In, Out  []problem.Operand
 		Problem  problem.Problem
-	}{Function: function, Problem: p}
-	for _, o := range p.Operands() {
-		a := array{o.Name, o.Dtype.String(), o.Shape}
-		if o.Out {
-			asked.Out = append(asked.Out, a)
-		} else {
-			asked.In = append(asked.In, a)
-		}
-	}
-	text, err := json.Marshal(asked)
+	}{function, in, out, p})
 	return "problem " + string(text), err
 }
 

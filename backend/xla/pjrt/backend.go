@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"matladder/backend"
@@ -16,6 +17,7 @@ import (
 	"matladder/lower/stablehlo"
 	"matladder/machine"
 	"matladder/plugins"
+	"matladder/problem"
 	"matladder/tile"
 
 	binding "github.com/gomlx/go-xla/pjrt"
@@ -143,7 +145,7 @@ func (b *pjrtBackend) compile(ctx context.Context, launch *stablehlo.Launch, flo
 	}
 	e := &executable{backend: b, launch: launch, method: how.method, sets: 1}
 	var need int64
-	for i, a := range append(append([]stablehlo.Array(nil), launch.In...), launch.Out...) {
+	for i, a := range slices.Concat(launch.In, launch.Out) {
 		_, ok := bufferTypes[a.Dtype]
 		if operand := i < len(launch.In); a.Dtype.Bits() == 4 && operand && !b.shared { // which transfer writes
 			ok = true
@@ -209,7 +211,7 @@ func (e *executable) build(text string, options, asked hlo.Options) error {
 	return nil
 }
 
-func bytesOf(a stablehlo.Array) int64 { return a.Dtype.Bytes(tile.Elements(a.Shape)) }
+func bytesOf(a problem.Operand) int64 { return a.Dtype.Bytes(tile.Elements(a.Shape)) }
 
 // Close destroys the client. Its executables must be closed before.
 func (b *pjrtBackend) Close() error {

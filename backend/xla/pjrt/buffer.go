@@ -5,7 +5,7 @@ package pjrt
 import (
 	"unsafe"
 
-	"matladder/lower/stablehlo"
+	"matladder/problem"
 	"matladder/tile"
 
 	"github.com/gomlx/compute/dtypes"
@@ -28,7 +28,7 @@ type buffer struct {
 }
 
 // newInput allocates an input that host and device share.
-func (b *pjrtBackend) newInput(a stablehlo.Array) (*buffer, error) {
+func (b *pjrtBackend) newInput(a problem.Operand) (*buffer, error) {
 	n := bytesOf(a)
 	raw := binding.AlignedAlloc(uintptr(max(n, 1)), binding.BufferAlignment)
 	h, err := b.client.CreateViewOfDeviceBuffer(raw, bufferTypes[a.Dtype], a.Shape, b.target)
@@ -75,7 +75,7 @@ func (b *buffer) read(name string, t tile.Tensor) error {
 }
 
 // look returns the array for reading: itself where the memory is shared, else a copy.
-func (b *buffer) look(a stablehlo.Array, shared bool) (tile.Tensor, error) {
+func (b *buffer) look(a problem.Operand, shared bool) (tile.Tensor, error) {
 	if b.view.Data != nil {
 		return b.view, nil
 	}

@@ -27,14 +27,8 @@ type running struct {
 var _ backend.Inexact = running{}
 
 // running is an executable of these arrays.
-func (b *pjrtBackend) running(in, out []stablehlo.Array, core stage.Core) running {
-	return running{stage.New("pjrt", operands(in, false), operands(out, true), core), b.device.Kind}
-}
-
-func operands(as []stablehlo.Array, out bool) []problem.Operand {
-	return each.Of(as, func(a stablehlo.Array) problem.Operand {
-		return problem.Operand{Name: a.Name, Dtype: a.Dtype, Shape: a.Shape, Out: out}
-	})
+func (b *pjrtBackend) running(in, out []problem.Operand, core stage.Core) running {
+	return running{stage.New("pjrt", in, out, core), b.device.Kind}
 }
 
 // Products are exact on a CPU alone.
@@ -98,7 +92,7 @@ func (e *executable) Fill(_ context.Context, source backend.Source) error {
 	return nil
 }
 
-func (e *executable) fillOne(i int, a stablehlo.Array, fresh bool, source backend.Source) (err error) {
+func (e *executable) fillOne(i int, a problem.Operand, fresh bool, source backend.Source) (err error) {
 	if !e.backend.shared {
 		t, err := source(i, tile.Tensor{Dtype: a.Dtype, Shape: a.Shape})
 		for s := 0; s < e.sets && err == nil; s++ {

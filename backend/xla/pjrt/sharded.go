@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"matladder/backend"
@@ -13,6 +14,7 @@ import (
 	"matladder/backend/internal/stage"
 	"matladder/lower/stablehlo"
 	"matladder/machine/mesh"
+	"matladder/problem"
 	"matladder/tile"
 
 	binding "github.com/gomlx/go-xla/pjrt"
@@ -65,7 +67,7 @@ func (b *pjrtBackend) spread(ctx context.Context, s *stablehlo.Spread, params ba
 		return nil, err
 	}
 	e := &sharded{Spread: s, backend: b}
-	for _, a := range append(append([]stablehlo.Array(nil), s.In...), s.Out...) {
+	for _, a := range slices.Concat(s.In, s.Out) {
 		if _, ok := bufferTypes[a.Dtype]; !ok {
 			return nil, fmt.Errorf("pjrt: array %s of %s: no such buffers: %w", a.Name, a.Dtype, backend.ErrUnsupported)
 		}
@@ -100,7 +102,7 @@ func (e *sharded) build(options hlo.Options) (err error) {
 }
 
 // part is the part of array a that a device has, cut out of the whole or put into it.
-func (e *sharded) part(a stablehlo.Array, device int, whole tile.Tensor, put []byte) tile.Tensor {
+func (e *sharded) part(a problem.Operand, device int, whole tile.Tensor, put []byte) tile.Tensor {
 	split := e.Way.Of(a.Name)
 	shape, _ := e.Mesh.Shape(a.Name, [2]int(a.Shape), split) // even: build has seen to it
 	at := e.Mesh.Start(device, shape, split)
@@ -195,7 +197,7 @@ func (e *sharded) Poison(ctx context.Context) error {
 		for i, h := range e.out {
 			a := e.Out[i%len(e.Out)]
 			shape, _ := e.Mesh.Shape(a.Name, [2]int(a.Shape), e.Way.Of(a.Name))
-			t, err := (&buffer{Buffer: h}).look(stablehlo.Array{Name: a.Name, Dtype: a.Dtype, Shape: shape[:]}, true)
+			t, err := (&buffer{Buffer: h}).look(problem.Operand{Name: a.Name, Dtype: a.Dtype, Shape: shape[:]}, true)
 			if err != nil {
 				return err
 			}

@@ -146,20 +146,32 @@ type Calls struct {
 	Arrays map[string]Value // so far, by name
 }
 
-// Launch is a function of one launch, with what kernels writes in it.
-func Launch(visibility, name string, in, out []*tile.Ref, kernels func(c Calls)) string {
+// Launch is what one launch runs: kernels, in order. Call writes the custom call of one.
+type Launch[K interface{ Call(Calls) }] struct {
+	Name    string
+	In, Out []*tile.Ref // arguments and results, in the order of tile.Bind
+	Kernels []K
+}
+
+// Module returns a StableHLO program whose @main runs one launch: it takes In and returns Out.
+func (l *Launch[K]) Module() string { return Module(l.Name, l.Function("public", "main")) }
+
+// Function returns a StableHLO function that runs one launch.
+func (l *Launch[K]) Function(visibility, name string) string {
 	c := Calls{NewStableHLO(), map[string]Value{}}
-	args, results := make([]Value, len(in)), make([]Type, len(out))
-	for i, r := range in {
+	args, results := make([]Value, len(l.In)), make([]Type, len(l.Out))
+	for i, r := range l.In {
 		args[i] = Value{Name: fmt.Sprintf("%%in%d", i), Type: Array(r.Dtype, r.Array...)}
 		c.Arrays[r.Name] = args[i]
 	}
-	for i, r := range out {
+	for i, r := range l.Out {
 		results[i] = Array(r.Dtype, r.Array...)
 	}
 	return c.Function(visibility, name, args, results, func() []Value {
-		kernels(c)
-		return each.Of(out, func(r *tile.Ref) Value { return c.Arrays[r.Name] })
+		for _, k := range l.Kernels {
+			k.Call(c)
+		}
+		return each.Of(l.Out, func(r *tile.Ref) Value { return c.Arrays[r.Name] })
 	})
 }
 

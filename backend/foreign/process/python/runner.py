@@ -6,7 +6,7 @@ is text, the others are arrays in the machine's byte order.
 
   hello NAME PATH, then the   ready FUNCTION,FUNCTION,... VERSIONS; NAME is one, or * for all
     text of the file
-  problem JSON                ok; {"Function", "In" and "Out": [{"Name", "Dtype", "Shape"}], "Problem"}
+  problem JSON                ok; {"Function", "In" and "Out": [{"Name", "Dtype", "Shape", …}], "Problem"}
   load, then the inputs       ok; where there were some, these lie in the same places
   prepare                     ok; calls the function once, unless that was done
   run LAUNCHES                ok NANOSECONDS; it prepares ahead, untimed
