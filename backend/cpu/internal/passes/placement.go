@@ -129,25 +129,15 @@ func dotOf(p *plan.Plan, i int) (dot *plan.Dot) {
 // ofBatch reports whether r changes along no parallel axis but those of a batch, so many
 // that each worker has some to itself.
 func ofBatch(p *plan.Plan, r *plan.Matrix) bool {
-	for _, a := range p.Program.Grid {
-		if a.Semantics == tile.Parallel && r.DependsOn(a) && !isBatch(p, a) {
-			return false
-		}
-	}
-	return !p.Ordered && p.Machine.Workers > 1 && extent(p, r, tile.Parallel) >= p.Machine.Workers
+	within := func(a *tile.Axis) bool { return a.Semantics == tile.Parallel && r.DependsOn(a) && !isBatch(p, a) }
+	return !slices.ContainsFunc(p.Program.Grid, within) && !p.Ordered && p.Machine.Workers > 1 && extent(p, r, tile.Parallel) >= p.Machine.Workers
 }
 
 // reused reports whether several programs see one block of r. They do where there are more
 // programs than blocks.
 func reused(p *plan.Plan, r *plan.Matrix) bool {
-	programs := 1
-	for _, a := range p.Program.Grid {
-		if a.Size > 1 && !r.DependsOn(a) {
-			return true
-		}
-		programs *= a.Size
-	}
-	return programs > r.BlockCount()
+	along := func(a *tile.Axis) bool { return a.Size > 1 && !r.DependsOn(a) }
+	return slices.ContainsFunc(p.Program.Grid, along) || int(p.Program.Steps()) > r.BlockCount()
 }
 
 // window is how many blocks of r the programs of one task see.

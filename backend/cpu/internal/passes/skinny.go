@@ -55,15 +55,11 @@ func rowsMet(p *plan.Plan, s *plan.Step, a, b *plan.Matrix, rows bool) int {
 // other operand over the whole grid, if programs are spread evenly over the blocks of
 // both.
 func lanesOfBlock(p *plan.Plan, x, other *plan.Matrix, rows bool) int {
-	programs := 1
-	for _, axis := range p.Program.Grid {
-		programs *= axis.Size
-	}
 	lanes, blocks := x.Lanes(rows), 1
 	if dim := x.Dim(rows); dim >= 0 && x.Kind != tile.Scratch && x.Step(dim) == x.BlockSize(dim) {
 		lanes, blocks = x.Array[dim], x.BlocksAlong[dim]
 	}
-	sharing := tile.Ceil(programs, other.BlockCount())
+	sharing := tile.Ceil(int(p.Program.Steps()), other.BlockCount())
 	return tile.Ceil(sharing*lanes, blocks)
 }
 

@@ -163,13 +163,7 @@ func (r *Matrix) Lanes(rows bool) int {
 }
 
 // BlockCount is how many blocks the array has.
-func (r *Matrix) BlockCount() int {
-	n := 1
-	for _, b := range r.BlocksAlong {
-		n *= b
-	}
-	return n
-}
+func (r *Matrix) BlockCount() int { return int(tile.Elements(r.BlocksAlong)) }
 
 // InRow is a number of elements that blocks of r and rows of the array both begin at multiples of.
 func (r *Matrix) InRow() int {

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -70,13 +71,7 @@ func (p *Plan) Print(t *Text) {
 // KiB prints a number of bytes: "96 KiB".
 func KiB(bytes int64) string { return backend.FormatBytes(bytes) }
 
-func by(shape []int, with string) string {
-	parts := make([]string, len(shape))
-	for i, n := range shape {
-		parts[i] = fmt.Sprint(n)
-	}
-	return strings.Join(parts, with)
-}
+func by(shape []int, with string) string { return strings.Join(each.Of(shape, strconv.Itoa), with) }
 
 func (p *Plan) tellRefs(say say) {
 	for i := range p.Refs {
