@@ -49,15 +49,8 @@ func (t *Tuner) screen(ctx context.Context, j Job, all []Candidate, a *allowance
 	if err := a.claim(s.leastShare()); err != nil {
 		return nil, 0, err
 	}
-	for _, c := range all {
-		if c.given() {
-			if err := s.look(ctx, c); err != nil {
-				return nil, 0, err
-			}
-		}
-	}
-	for _, c := range all {
-		if !c.given() && s.others < (t.Space.Most+1)/2 {
+	for _, c := range givenFirst(all) {
+		if c.given() || s.others < (t.Space.Most+1)/2 {
 			if err := s.look(ctx, c); err != nil {
 				return nil, 0, err
 			}

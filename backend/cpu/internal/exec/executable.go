@@ -232,13 +232,11 @@ func (e *Executable) newWorker(r *Run, mem []byte) *Worker {
 	}
 	w.unit, w.unitPacked = memory.NewBuffer(raw), memory.NewBuffer(packed)
 	w.finite = make([][]finiteness, len(p.Operands))
-	plan.AllSteps(p.Steps, func(s *plan.Step) {
-		for _, d := range s.Dots {
-			if len(s.Adds) > 0 {
-				w.finite[d.B] = ownLines[finiteness](p.Refs[p.Operands[d.B].Ref].BlockCount())
-			}
+	for s, d := range p.AllDots() {
+		if len(s.Adds) > 0 {
+			w.finite[d.B] = ownLines[finiteness](p.Refs[p.Operands[d.B].Ref].BlockCount())
 		}
-	})
+	}
 	return w
 }
 

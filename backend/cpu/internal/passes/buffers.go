@@ -64,27 +64,25 @@ func buffers(p *plan.Plan) error {
 	}
 	kept, work := len(p.Buffers), 0
 	help, temps := plan.Buffer{What: plan.HelpPiece}, plan.Buffer{What: "pieces of products"} // help as gemm.MicroKernels.MultiplyDirect does it
-	plan.AllSteps(p.Steps, func(s *plan.Step) {
-		for _, d := range s.Dots {
-			if work = max(work, d.Product.Work); p.Operands[d.B].Keep == plan.KeepUnpacked {
-				work = max(work, d.Product.Unpacked.Work(s.Rows, p.StrideOf(p.Operands[d.B])))
-			}
-			if d.Product.Work > 0 {
-				help.What = plan.HelpSums
-			}
-			help.Used = max(help.Used, p.CallOf(s, d).Work())
-			if x := d.Scales; x != nil && !x.Plain {
-				// Two factors of each row of a piece and then, panel by panel, those of columns and their terms.
-				x.Rows, x.Cols, x.Mem = s.Rows, s.Cols, own("scales of a piece", 2*(s.Rows+s.Cols)*4)
-			}
-			if !s.Direct {
-				d.LD = scratchStride(s.Cols)
-				d.Temp = local.Region(s.Rows * d.LD * 4)
-				temps.Bytes += d.Temp.Size
-				temps.Used = temps.Bytes
-			}
+	for s, d := range p.AllDots() {
+		if work = max(work, d.Product.Work); p.Operands[d.B].Keep == plan.KeepUnpacked {
+			work = max(work, d.Product.Unpacked.Work(s.Rows, p.StrideOf(p.Operands[d.B])))
 		}
-	})
+		if d.Product.Work > 0 {
+			help.What = plan.HelpSums
+		}
+		help.Used = max(help.Used, p.CallOf(s, d).Work())
+		if x := d.Scales; x != nil && !x.Plain {
+			// Two factors of each row of a piece and then, panel by panel, those of columns and their terms.
+			x.Rows, x.Cols, x.Mem = s.Rows, s.Cols, own("scales of a piece", 2*(s.Rows+s.Cols)*4)
+		}
+		if !s.Direct {
+			d.LD = scratchStride(s.Cols)
+			d.Temp = local.Region(s.Rows * d.LD * 4)
+			temps.Bytes += d.Temp.Size
+			temps.Used = temps.Bytes
+		}
+	}
 	tell(temps)
 	if p.Sums = local.Region(work); work > 0 {
 		help.Bytes = work

@@ -82,12 +82,10 @@ func OwnBytes(all int64, workers, operands int) int64 {
 func storedRows(p *plan.Plan) {
 	users := make([]int, len(p.Operands))
 	part := make([]bool, len(p.Operands))
-	plan.AllSteps(p.Steps, func(s *plan.Step) {
-		for _, d := range s.Dots {
-			users[d.A]++
-			part[d.A] = s.Stmt.IsPart()
-		}
-	})
+	for s, d := range p.AllDots() {
+		users[d.A]++
+		part[d.A] = s.Stmt.IsPart()
+	}
 	for i, o := range p.Operands {
 		o.StoredRows = o.Keep == plan.KeepOwn && !o.IsB && users[i] == 1 && part[i]
 	}
@@ -115,15 +113,13 @@ func packsAlone(p *plan.Plan, i int) bool {
 }
 
 // dotOf is the first product of operand i as its b.
-func dotOf(p *plan.Plan, i int) (dot *plan.Dot) {
-	plan.AllSteps(p.Steps, func(s *plan.Step) {
-		for _, d := range s.Dots {
-			if d.B == i && dot == nil {
-				dot = d
-			}
+func dotOf(p *plan.Plan, i int) *plan.Dot {
+	for _, d := range p.AllDots() {
+		if d.B == i {
+			return d
 		}
-	})
-	return dot
+	}
+	return nil
 }
 
 // ofBatch reports whether r changes along no parallel axis but those of a batch, so many

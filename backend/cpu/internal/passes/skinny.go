@@ -14,14 +14,12 @@ import (
 // a, in all programs together, that packing would take longer than multiplying.
 // Its rows must be rows of memory, or its columns if the micro-kernel reads along these.
 func skinny(p *plan.Plan) error {
-	plan.AllSteps(p.Steps, func(s *plan.Step) {
-		for _, d := range s.Dots {
-			a, b := p.Operands[d.A], p.Operands[d.B]
-			all := rowsMet(p, s, &p.Refs[a.Ref], &p.Refs[b.Ref], !a.Columns)
-			b.Meets += all * (d.K1 - d.K0) // of as many elements of k
-			b.Pays = d.Product.Unpacked.Rows
-		}
-	})
+	for s, d := range p.AllDots() {
+		a, b := p.Operands[d.A], p.Operands[d.B]
+		all := rowsMet(p, s, &p.Refs[a.Ref], &p.Refs[b.Ref], !a.Columns)
+		b.Meets += all * (d.K1 - d.K0) // of as many elements of k
+		b.Pays = d.Product.Unpacked.Rows
+	}
 	for _, o := range p.Operands {
 		if o.IsB && (o.Packing.Dots || o.Columns && o.Meets <= o.Pays*o.K) {
 			o.Keep = plan.KeepUnpacked
