@@ -124,7 +124,7 @@ func (s Space) shapes(p problem.Problem) []tile.Blocks {
 		var longer []tile.Blocks
 		for _, b := range list {
 			for _, n := range lengths {
-				*[]*int{&b.M, &b.K, &b.N}[i] = n
+				*lengthOf(&b, i) = n
 				longer = append(longer, b)
 			}
 		}
@@ -132,6 +132,9 @@ func (s Space) shapes(p problem.Problem) []tile.Blocks {
 	}
 	return list
 }
+
+// lengthOf is a block's length along a side, by its number.
+func lengthOf(b *tile.Blocks, i int) *int { return []*int{&b.M, &b.K, &b.N}[i] }
 
 // withShare is the block lengths along the last side. A problem of few rows reads what is
 // along it once, best in long runs: a worker's share is one more.

@@ -180,15 +180,11 @@ func (s *screening) climb(ctx context.Context) error {
 // be in the list, whose lengths are the steps.
 func neighbours(list []Candidate, b tile.Blocks) []tile.Blocks {
 	var out []tile.Blocks
-	for _, side := range []func(*tile.Blocks) *int{
-		func(b *tile.Blocks) *int { return &b.M },
-		func(b *tile.Blocks) *int { return &b.K },
-		func(b *tile.Blocks) *int { return &b.N },
-	} {
-		here := *side(&b)
+	for i := range 3 {
+		here := *lengthOf(&b, i)
 		below, above := 0, math.MaxInt
 		for _, c := range list {
-			switch n := *side(&c.Blocks); {
+			switch n := *lengthOf(&c.Blocks, i); {
 			case n < here:
 				below = max(below, n)
 			case n > here:
@@ -197,7 +193,7 @@ func neighbours(list []Candidate, b tile.Blocks) []tile.Blocks {
 		}
 		for _, n := range []int{below, above} {
 			next := b
-			*side(&next) = n
+			*lengthOf(&next, i) = n
 			out = append(out, next)
 		}
 	}

@@ -131,7 +131,9 @@ func sizePieces(p *plan.Plan, s *plan.Step) {
 		target, most = tilesTarget, tilesBytes
 	}
 	switch {
-	case s.Stmt.IsPart() && readsInPlace(p, s): // once for all rows that are stored, however few of a block's
+	// Each piece of rows reads a b in place again: once for all rows that are stored, however few
+	// of a block's.
+	case s.Stmt.IsPart() && len(s.Dots) == 1 && p.Operands[s.Dots[0].B].Keep == plan.KeepUnpacked:
 		target = s.Rows + laneRows
 	case s.Stmt.IsPart():
 		target = max(target, partBytes/4/s.Cols)
@@ -157,12 +159,6 @@ func sizePieces(p *plan.Plan, s *plan.Step) {
 			b.Piece = max(b.Piece, s.Cols)
 		}
 	}
-}
-
-// readsInPlace reports whether products of step s read b where it lies: each piece of rows
-// reads all of it again.
-func readsInPlace(p *plan.Plan, s *plan.Step) bool {
-	return len(s.Dots) == 1 && p.Operands[s.Dots[0].B].Keep == plan.KeepUnpacked
 }
 
 // sizeDeep chooses the piece of a b that is not kept: some panels with all of k, as
