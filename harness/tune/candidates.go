@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"matladder/backend"
+	"matladder/harness/tuned"
 	"matladder/internal/each"
 	"matladder/kernels"
 	"matladder/machine"
@@ -61,34 +62,22 @@ const smallSize = 128
 // like best, the best first. It is an error if nothing can be built.
 func (s Space) Candidates(j Job) ([]Candidate, error) {
 	k, p := j.Kernel, j.Problem
-	own, known, listed := map[tile.Blocks]bool{}, map[tile.Blocks]bool{}, map[tile.Blocks]bool{}
-	var list []tile.Blocks
-	add := func(b tile.Blocks) {
-		if !listed[b] {
-			listed[b] = true
-			list = append(list, b)
-		}
-	}
-	for _, b := range k.Candidates(p, s.Model.Machine) {
-		own[b] = true
-		add(b)
-	}
-	for _, answer := range j.Known {
-		known[answer.Blocks] = true
-		add(answer.Blocks)
-	}
-	for _, b := range s.shapes(p) {
-		add(b)
-	}
+	own := k.Candidates(p, s.Model.Machine)
+	known := each.Of(j.Known, func(a tuned.Answer) tile.Blocks { return a.Blocks })
+	listed := map[tile.Blocks]bool{}
 	var out []Candidate
 	var failed error
-	for _, b := range list {
+	for _, b := range slices.Concat(own, known, s.shapes(p)) {
+		if listed[b] {
+			continue
+		}
+		listed[b] = true
 		c, err := s.candidate(k, j.Variant, p, b)
 		switch {
 		case err != nil:
 			failed = err
 		case c.Programs != nil:
-			c.Own, c.Known = own[b], known[b]
+			c.Own, c.Known = slices.Contains(own, b), slices.Contains(known, b)
 			out = append(out, c)
 		}
 	}
@@ -135,7 +124,7 @@ func (s Space) shapes(p problem.Problem) []tile.Blocks {
 		var longer []tile.Blocks
 		for _, b := range list {
 			for _, n := range lengths {
-				*[]*int{&b.M, &b.K, &b.N}[i] = n
+				*lengthOf(&b, i) = n
 				longer = append(longer, b)
 			}
 		}
@@ -143,6 +132,9 @@ func (s Space) shapes(p problem.Problem) []tile.Blocks {
 	}
 	return list
 }
+
+// lengthOf is a block's length along a side, by its number.
+func lengthOf(b *tile.Blocks, i int) *int { return []*int{&b.M, &b.K, &b.N}[i] }
 
 // withShare is the block lengths along the last side. A problem of few rows reads what is
 // along it once, best in long runs: a worker's share is one more.

@@ -49,15 +49,8 @@ func (t *Tuner) screen(ctx context.Context, j Job, all []Candidate, a *allowance
 	if err := a.claim(s.leastShare()); err != nil {
 		return nil, 0, err
 	}
-	for _, c := range all {
-		if c.given() {
-			if err := s.look(ctx, c); err != nil {
-				return nil, 0, err
-			}
-		}
-	}
-	for _, c := range all {
-		if !c.given() && s.others < (t.Space.Most+1)/2 {
+	for _, c := range givenFirst(all) {
+		if c.given() || s.others < (t.Space.Most+1)/2 {
 			if err := s.look(ctx, c); err != nil {
 				return nil, 0, err
 			}
@@ -187,15 +180,11 @@ func (s *screening) climb(ctx context.Context) error {
 // be in the list, whose lengths are the steps.
 func neighbours(list []Candidate, b tile.Blocks) []tile.Blocks {
 	var out []tile.Blocks
-	for _, side := range []func(*tile.Blocks) *int{
-		func(b *tile.Blocks) *int { return &b.M },
-		func(b *tile.Blocks) *int { return &b.K },
-		func(b *tile.Blocks) *int { return &b.N },
-	} {
-		here := *side(&b)
+	for i := range 3 {
+		here := *lengthOf(&b, i)
 		below, above := 0, math.MaxInt
 		for _, c := range list {
-			switch n := *side(&c.Blocks); {
+			switch n := *lengthOf(&c.Blocks, i); {
 			case n < here:
 				below = max(below, n)
 			case n > here:
@@ -204,7 +193,7 @@ func neighbours(list []Candidate, b tile.Blocks) []tile.Blocks {
 		}
 		for _, n := range []int{below, above} {
 			next := b
-			*side(&next) = n
+			*lengthOf(&next, i) = n
 			out = append(out, next)
 		}
 	}

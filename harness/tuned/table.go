@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"slices"
 
+	"matladder/internal/words"
 	"matladder/machine"
 	"matladder/problem"
 	"matladder/tile"
@@ -55,22 +56,14 @@ func (k Key) String() string {
 	if asked.Out != tile.InvalidDtype {
 		dtypes += "→" + asked.Out.String()
 	}
-	s := fmt.Sprintf("%s %s %s", k.Kernel, f.Joined(sizes), dtypes)
-	for _, extra := range []string{k.Variant, string(asked.Quant), string(asked.Epilogue), asked.Options} {
-		if extra != "" {
-			s += " " + extra
-		}
-	}
-	if rest := f.Rest(sizes); rest != "" {
-		s += " " + rest
-	}
-	if batch := f.Batch(sizes); batch > 1 {
-		s = fmt.Sprintf("%s batch %d", s, batch)
+	batch, precision := "", ""
+	if n := f.Batch(sizes); n > 1 {
+		batch = fmt.Sprintf("batch %d", n)
 	}
 	if asked.Precision != tile.Default {
-		s += " precision " + asked.Precision.String()
+		precision = "precision " + asked.Precision.String()
 	}
-	return s
+	return words.Joined(" ", k.Kernel, f.Joined(sizes), dtypes, k.Variant, string(asked.Quant), string(asked.Epilogue), asked.Options, f.Rest(sizes), batch, precision)
 }
 
 // Modes of evidence.

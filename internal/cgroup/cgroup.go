@@ -83,24 +83,20 @@ func above(root, group string) []string {
 }
 
 func memory(system fs.FS) (free int64, ok bool) {
-	take := func(limit, used, cache int64, known bool) {
-		if left := max(1, limit-used+cache); known && (!ok || left < free) {
-			free, ok = left, true
+	v1, v2 := groups(system, "memory")
+	take := func(groups []string, limitFile, usedFile, cacheName string) {
+		for _, g := range groups {
+			limit, limited := number(system, g+limitFile, "")
+			used, known := number(system, g+usedFile, "")
+			cache, _ := number(system, g+"/memory.stat", cacheName)
+			limited = limited && known && limit < 1<<62 // none is nearly 2⁶³ in version 1
+			if left := max(1, limit-used+cache); limited && (!ok || left < free) {
+				free, ok = left, true
+			}
 		}
 	}
-	v1, v2 := groups(system, "memory")
-	for _, g := range v2 {
-		limit, limited := number(system, g+"/memory.max", "")
-		used, known := number(system, g+"/memory.current", "")
-		cache, _ := number(system, g+"/memory.stat", "inactive_file")
-		take(limit, used, cache, limited && known)
-	}
-	for _, g := range v1 {
-		limit, limited := number(system, g+"/memory.limit_in_bytes", "")
-		used, known := number(system, g+"/memory.usage_in_bytes", "")
-		cache, _ := number(system, g+"/memory.stat", "total_inactive_file")
-		take(limit, used, cache, limited && known && limit < 1<<62) // no limit is nearly 2⁶³
-	}
+	take(v2, "/memory.max", "/memory.current", "inactive_file")
+	take(v1, "/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file")
 	return free, ok
 }
 

@@ -84,31 +84,24 @@ var ErrNoEvents = errors.New("no events of processors can be counted here")
 // those that it starts afterwards run, the kernel of the system left out. Each has its own
 // field of Reading.
 //
-// Another event has to be known in these places: its field of Reading, its Set, Events,
-// eventNames and of, all in this file; how the system is asked for it (events_linux.go); since, add and During of package measure, through which it comes into a
+// Another event has to be known in these places: its field of Reading, its Set, Events and
+// eventNames, all in this file; how the system is asked for it (events_linux.go); since, add and During of package measure, through which it comes into a
 // row; a column in package results: Conditions, FORMAT.md; and in package stats: Events and
 // what fills it in (events.go), TableColumns (table.go).
 const Events = Cycles | Instructions | L2Misses | L3Misses | DTLBMisses
 
-// eventNames are the events as people call them, in the order of Reading.
-var eventNames = []struct {
+// An eventName is an event as people call it, and where a reading has it.
+type eventName struct {
 	set  Set
 	name string
-}{
-	{Cycles, "cycles"}, {Instructions, "instructions"}, {L2Misses, "L2 misses"}, {L3Misses, "L3 misses"}, {DTLBMisses, "data TLB misses"},
+	of   func(r *Reading) *int64
 }
 
-// of is where a reading has the event.
-func (r *Reading) of(event Set) *int64 {
-	switch event {
-	case Cycles:
-		return &r.Cycles
-	case Instructions:
-		return &r.Instructions
-	case L2Misses:
-		return &r.L2Misses
-	case L3Misses:
-		return &r.L3Misses
-	}
-	return &r.DTLBMisses
+// eventNames are those of Events, in the order of Reading.
+var eventNames = []eventName{
+	{Cycles, "cycles", func(r *Reading) *int64 { return &r.Cycles }},
+	{Instructions, "instructions", func(r *Reading) *int64 { return &r.Instructions }},
+	{L2Misses, "L2 misses", func(r *Reading) *int64 { return &r.L2Misses }},
+	{L3Misses, "L3 misses", func(r *Reading) *int64 { return &r.L3Misses }},
+	{DTLBMisses, "data TLB misses", func(r *Reading) *int64 { return &r.DTLBMisses }},
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -164,7 +165,8 @@ func (r *Reader) happened(now *Reading) {
 			}
 		}
 		if known {
-			*now.of(e.set) = int64(sum)
+			i := slices.IndexFunc(eventNames, func(n eventName) bool { return n.set == e.set })
+			*eventNames[i].of(now) = int64(sum)
 			now.Known |= e.set
 		}
 	}

@@ -102,7 +102,7 @@ results/bundle: internal/files
 stats: model/anatomy results stats/twosample stats/interval problem golang.org/x/perf/benchfmt golang.org/x/perf/benchunit gonum.org/v1/gonum/stat
 internal/words:
 configs:
-harness/tuned: backend configs internal/files internal/yamldoc machine problem tile gopkg.in/yaml.v3
+harness/tuned: backend configs internal/files internal/words internal/yamldoc machine problem tile gopkg.in/yaml.v3
 harness: stats machine/mesh harness/measure harness/tuned internal/deadline internal/cgroup internal/yamldoc kernels backend backend/seeded check check/accumulator model machine results configs gopkg.in/yaml.v3 model/blocking
 plots/figure: internal/each internal/files internal/words gonum.org/v1/plot golang.org/x/image/font
 plots: plots/figure model/anatomy stats results model machine machine/mesh

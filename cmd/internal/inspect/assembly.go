@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"matladder/backend"
+	"matladder/internal/each"
 )
 
 // assembly writes the loop in which each product of the programs spends its time: as Go's
@@ -89,13 +90,8 @@ func hottest[T any](list []T, loops []loop, mnemonic func(T) string) []T {
 }
 
 // products counts the multiplications.
-func products[T any](list []T, mnemonic func(T) string) (n int) {
-	for _, x := range list {
-		if multiplies(mnemonic(x)) {
-			n++
-		}
-	}
-	return n
+func products[T any](list []T, mnemonic func(T) string) int {
+	return len(each.That(list, func(x T) bool { return multiplies(mnemonic(x)) }))
 }
 
 // multiplies reports whether a mnemonic of any assembler multiplies and adds.
@@ -118,13 +114,8 @@ func mnemonicOf(line string) string {
 	return words[0]
 }
 
-func instructions(lines []string) (n int) {
-	for _, line := range lines {
-		if mnemonicOf(line) != "" {
-			n++
-		}
-	}
-	return n
+func instructions(lines []string) int {
+	return len(each.That(lines, func(line string) bool { return mnemonicOf(line) != "" }))
 }
 
 // hotText is the loop of a routine's text that multiplies; all of it if there is none.

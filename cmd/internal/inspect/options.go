@@ -14,6 +14,7 @@ import (
 	"matladder/cmd/internal/deviceflag"
 	"matladder/harness"
 	"matladder/internal/cli"
+	"matladder/internal/words"
 	"matladder/kernels"
 	"matladder/machine"
 	"matladder/model"
@@ -316,12 +317,8 @@ func (o *options) choose() error {
 
 // title says what is shown.
 func (o *options) title() string {
-	name := o.name
 	if o.kernel == nil {
-		return name
+		return o.name
 	}
-	if o.variant != "" {
-		name += " " + o.variant
-	}
-	return fmt.Sprintf("%s %s, blocks %s", name, problem.Title(o.problem), o.blocks)
+	return words.Joined(" ", o.name, o.variant, problem.Title(o.problem)+", blocks", o.blocks.String())
 }

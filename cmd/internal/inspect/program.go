@@ -16,6 +16,7 @@ import (
 	"matladder/backend/foreign/program"
 	"matladder/backend/xla/aot"
 	"matladder/internal/cli"
+	"matladder/internal/each"
 	"matladder/internal/files"
 	"matladder/internal/words"
 	"matladder/kernels"
@@ -81,9 +82,7 @@ func (o *options) kernelsOn(ctx context.Context, topology string, anew bool, use
 	} else {
 		var steps []aot.Step
 		steps, err = b.Steps(ctx, o.programs, backend.Params{})
-		for _, s := range steps {
-			list = append(list, aot.Kernel{Explained: aot.Explained{Step: s}})
-		}
+		list = each.Of(steps, func(s aot.Step) aot.Kernel { return aot.Kernel{Explained: aot.Explained{Step: s}} })
 	}
 	if crash := (*aot.CrashError)(nil); errors.As(err, &crash) && foreign && !crash.Timeout {
 		return fmt.Errorf("%s: libtpu ended its process over it, as it does over dynamic shapes and operations that it does not know: %w", o.name, err)

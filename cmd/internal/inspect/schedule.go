@@ -1,11 +1,13 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -74,10 +76,7 @@ func (o *options) explain(ctx context.Context, use func(*aot.Backend, []aot.Expl
 // schedule writes where the cycles of a grid step go.
 func (o *options) schedule(ctx context.Context, w io.Writer) error {
 	return o.explain(ctx, func(b *aot.Backend, parts []aot.Explained) error {
-		r := report{options: o, backend: b, parts: parts}
-		for _, p := range parts {
-			r.seconds += p.Time.Seconds
-		}
+		r := report{options: o, backend: b, parts: parts, seconds: each.Sum(parts, secondsOf)}
 		switch o.format {
 		case "csv":
 			return r.csv(w)
@@ -95,6 +94,8 @@ type report struct {
 	parts   []aot.Explained
 	seconds float64 // of the launch
 }
+
+func secondsOf(p aot.Explained) float64 { return p.Time.Seconds }
 
 // barWidth is that of a bar of text that is full.
 const barWidth = 40
@@ -179,12 +180,7 @@ func (r report) units(b *strings.Builder, p aot.Explained) {
 
 // total writes the launch as a whole, and what limits its longest kernel.
 func (r report) total(b *strings.Builder) {
-	main := r.parts[0]
-	for _, p := range r.parts {
-		if p.Time.Seconds > main.Time.Seconds {
-			main = p
-		}
-	}
+	main := slices.MaxFunc(r.parts, func(a, b aot.Explained) int { return cmp.Compare(secondsOf(a), secondsOf(b)) })
 	rate := float64(r.flops) / r.seconds
 	peak, of := r.backend.Peak(r.dtype.String(), r.precision.String())
 	fmt.Fprintf(b, "\nlimit: %s\n", r.limit(main))

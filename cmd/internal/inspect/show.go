@@ -232,9 +232,9 @@ func (o *options) timeline(ctx context.Context, w io.Writer) (err error) {
 
 func (o *options) predicted(ctx context.Context) (list []*timeline.Timeline, err error) {
 	err = o.explain(ctx, func(_ *aot.Backend, parts []aot.Explained) error {
-		for _, p := range parts {
-			list = append(list, p.Timeline(fmt.Sprintf("%s: %s on %s", o.title(), o.short(p.Kernel), o.device.CommonName())))
-		}
+		list = each.Of(parts, func(p aot.Explained) *timeline.Timeline {
+			return p.Timeline(fmt.Sprintf("%s: %s on %s", o.title(), o.short(p.Kernel), o.device.CommonName()))
+		})
 		return nil
 	})
 	return list, err

@@ -20,6 +20,7 @@ import (
 	"matladder/harness"
 	"matladder/harness/tuned"
 	"matladder/internal/cli"
+	"matladder/internal/each"
 	"matladder/internal/files"
 	"matladder/internal/words"
 	"matladder/kernels"
@@ -253,9 +254,8 @@ var started = regexp.MustCompile(`-\d{8}T\d{6}-\d{6}$`)
 func sweeps(rows []results.Record) []string {
 	var names []string
 	for i := range rows {
-		id := rows[i].RunID
-		if name := started.ReplaceAllString(id, ""); name != id && !slices.Contains(names, name) {
-			names = append(names, name)
+		if name := started.ReplaceAllString(rows[i].RunID, ""); name != rows[i].RunID {
+			names = each.With(names, name)
 		}
 	}
 	return names
@@ -264,16 +264,11 @@ func sweeps(rows []results.Record) []string {
 // origin says when, on what and with which program rows were measured.
 func origin(rows []results.Record) string {
 	var days, devices, versions []string
-	add := func(list *[]string, s string) {
-		if s != "" && !slices.Contains(*list, s) {
-			*list = append(*list, s)
-		}
-	}
 	for i := range rows {
 		r := &rows[i]
-		add(&days, r.StartedAt.UTC().Format("2006-01-02"))
-		add(&devices, r.Device)
-		add(&versions, r.MatladderVersion)
+		days = each.With(days, r.StartedAt.UTC().Format("2006-01-02"))
+		devices, versions = each.With(devices, r.Device), each.With(versions, r.MatladderVersion)
 	}
-	return fmt.Sprintf("Measured on %s, %s, matladder %s.", strings.Join(days, " and "), strings.Join(devices, " and "), strings.Join(versions, " and "))
+	all := func(list []string) string { return words.Joined(" and ", list...) }
+	return fmt.Sprintf("Measured on %s, %s, matladder %s.", all(days), all(devices), all(versions))
 }

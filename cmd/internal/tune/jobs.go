@@ -141,14 +141,12 @@ func (f *flags) remaining(all []tune.Job, table *tuned.Table, t tally) string {
 		}
 		return fmt.Sprintf("; %d of %s tuned again", t.done, of)
 	}
-	var s string
-	switch {
-	case t.left == 0 && cut == 0:
+	if t.left == 0 && cut == 0 {
 		return ""
-	case cut > 0:
-		s = fmt.Sprintf("; %d of %s tuned, %d of them ended by the budget", rows, of, cut)
-	default:
-		s = fmt.Sprintf("; %d of %s tuned", rows, of)
+	}
+	s := fmt.Sprintf("; %d of %s tuned", rows, of)
+	if cut > 0 {
+		s += fmt.Sprintf(", %d of them ended by the budget", cut)
 	}
 	if t.done == 0 && t.least > 0 {
 		return s + fmt.Sprintf("; run again with a --time-budget above %s to go on", t.least.Round(time.Second/10))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 	"unicode/utf8"
 
 	"matladder/harness/tune"
@@ -91,23 +90,16 @@ func showRow(w io.Writer, r tuned.Row) {
 		fmt.Fprint(w, " predicted")
 	}
 	fmt.Fprintln(w)
-	if s := confirmed(e); s != "" {
-		fmt.Fprintf(w, "      %s\n", s)
-	}
-	var others []string
-	if s := then(e); s != "" {
-		others = append(others, s)
-	}
+	usual := ""
 	if b := problem.Clip(r.Problem, first); e.Tried[b] > 1 && b != e.RunnerUp && b != e.Confirmed.Rival {
-		others = append(others, fmt.Sprintf("%s takes %.3f × as long", b, e.Tried[b]))
+		usual = fmt.Sprintf("%s takes %.3f × as long", b, e.Tried[b])
 	}
-	if len(others) > 0 {
-		fmt.Fprintf(w, "      %s\n", strings.Join(others, "; "))
+	found := fmt.Sprintf("%s; %s; %s", searched(e), e.Versions, e.Date)
+	for _, line := range []string{confirmed(e), words.Joined("; ", then(e), usual), adjusted(r), found} {
+		if line != "" {
+			fmt.Fprintf(w, "      %s\n", line)
+		}
 	}
-	if s := adjusted(r); s != "" {
-		fmt.Fprintf(w, "      %s\n", s)
-	}
-	fmt.Fprintf(w, "      %s; %s; %s\n", searched(e), e.Versions, e.Date)
 }
 
 // progress is one line on a terminal that says how far a problem is; elsewhere the

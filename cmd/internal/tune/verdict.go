@@ -29,12 +29,7 @@ func verdict(j tune.Job, r tuned.Row, m problem.Machine) string {
 	case best > 0:
 		s += fmt.Sprintf("; the kernel's own %s takes %.3f × as long", own, best)
 	}
-	for _, more := range []string{confirmed(r.Evidence), then(r.Evidence), adjusted(r), searched(r.Evidence)} {
-		if more != "" {
-			s += "; " + more
-		}
-	}
-	return s
+	return words.Joined("; ", s, confirmed(r.Evidence), then(r.Evidence), adjusted(r), searched(r.Evidence))
 }
 
 // confirmed says how the choice was made between the fastest and what would be taken without it.

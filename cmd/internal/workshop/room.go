@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"matladder/internal/cli"
+	"matladder/internal/each"
 	"matladder/internal/files"
 	"matladder/internal/words"
 	"matladder/plots/figure"
@@ -197,15 +198,8 @@ func collect(ctx context.Context, o *options) error {
 	if err := h.Write(path); err != nil {
 		return err
 	}
-	rows, right := 0, 0
-	for _, file := range h.Rows {
-		rows += len(file)
-	}
-	for _, v := range verdicts {
-		if v.Right {
-			right++
-		}
-	}
+	rows := each.Sum(h.Rows, func(file []results.Record) int { return len(file) })
+	right := len(each.That(verdicts, func(v classroom.Verdict) bool { return v.Right }))
 	_, err = fmt.Fprintf(o.stdout, "%s: %s of %s, %s, %d of %d exercises right\n", filepath.ToSlash(path), words.Count(rows, "row"),
 		words.Count(len(h.Rows), "results file"), words.Count(len(said), "prediction"), right, len(verdicts))
 	return err

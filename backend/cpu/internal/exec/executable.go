@@ -13,6 +13,7 @@ import (
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
 	"matladder/backend/internal/stage"
+	"matladder/internal/each"
 	"matladder/tile"
 )
 
@@ -75,12 +76,8 @@ func (e *Executable) own() []*tile.Ref {
 
 // Size is the bytes of arrays and buffers.
 func (e *Executable) Size() int64 {
-	var n int64
-	for _, r := range e.own() {
-		n += r.ArrayBytes()
-	}
 	shared, local, workers := e.Buffers()
-	return n + int64(shared) + int64(local)*int64(workers) + gaps(workers)
+	return each.Sum(e.own(), (*tile.Ref).ArrayBytes) + int64(shared) + int64(local)*int64(workers) + gaps(workers)
 }
 
 // Buffers is what the plans need; they run one after another in the same memory.
@@ -125,11 +122,7 @@ func (e core) Outputs(_ context.Context, look func([]tile.Tensor) error) error {
 }
 
 func (e core) of(refs []*tile.Ref) []tile.Tensor {
-	list := make([]tile.Tensor, len(refs))
-	for i, r := range refs {
-		list[i] = e.Tensors[r.Name]
-	}
-	return list
+	return each.Of(refs, func(r *tile.Ref) tile.Tensor { return e.Tensors[r.Name] })
 }
 
 // Poison fills what the programs write.
@@ -239,13 +232,11 @@ func (e *Executable) newWorker(r *Run, mem []byte) *Worker {
 	}
 	w.unit, w.unitPacked = memory.NewBuffer(raw), memory.NewBuffer(packed)
 	w.finite = make([][]finiteness, len(p.Operands))
-	plan.AllSteps(p.Steps, func(s *plan.Step) {
-		for _, d := range s.Dots {
-			if len(s.Adds) > 0 {
-				w.finite[d.B] = ownLines[finiteness](p.Refs[p.Operands[d.B].Ref].BlockCount())
-			}
+	for s, d := range p.AllDots() {
+		if len(s.Adds) > 0 {
+			w.finite[d.B] = ownLines[finiteness](p.Refs[p.Operands[d.B].Ref].BlockCount())
 		}
-	})
+	}
 	return w
 }
 
@@ -298,10 +289,7 @@ func (e *Executable) Print(machine []string, hugePages bool) string {
 		}
 		p.Print(&t)
 	}
-	var arrays int64
-	for _, r := range e.everything() {
-		arrays += r.ArrayBytes()
-	}
+	arrays := each.Sum(e.everything(), (*tile.Ref).ArrayBytes)
 	shared, local, workers := e.Buffers()
 	line := fmt.Sprintf("%s: arrays %s, shared %s, %d × %s of a worker, %s between them", plan.KiB(e.Size()), plan.KiB(arrays), plan.KiB(int64(shared)), workers, plan.KiB(int64(local)), plan.KiB(gaps(workers)))
 	if hugePages {

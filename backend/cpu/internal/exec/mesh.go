@@ -163,11 +163,7 @@ func (w *Worker) partAt(p tile.Part, env tile.Env) box {
 	i := w.Plan.Number(p.Ref)
 	b := box{data: w.Data[i], strides: w.Plan.Refs[i].Strides}
 	if b.lo, b.hi = p.Box(env); b.strides == nil {
-		b.strides = make([]int, len(p.Ref.Array))
-		n := 1
-		for d := len(b.strides) - 1; d >= 0; d-- {
-			b.strides[d], n = n, n*p.Ref.Array[d]
-		}
+		b.strides = plan.Strides(p.Ref.Array)
 	}
 	return b
 }

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -252,12 +253,7 @@ func (e *Executable) pin() (free func(), err error) {
 				failed[member] = bindThread(cpus[member%len(cpus)])
 			}
 		})
-		for _, f := range failed {
-			if err == nil {
-				err = f
-			}
-		}
-		if err != nil {
+		if err := cmp.Or(err, cmp.Or(failed...)); err != nil {
 			return nil, err
 		}
 		e.onCores = true

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"matladder/backend"
@@ -31,15 +32,13 @@ func (w *Worker) now() time.Duration {
 
 // note adds a span that ends now.
 func (w *Worker) note(kind timeline.Kind, from time.Duration, what string) {
-	if w.record == nil {
-		return
+	if w.record != nil {
+		w.record.add(kind, strings.TrimSpace(string(kind)+" "+what), from, nil)
 	}
-	r := w.record
-	name := string(kind)
-	if what != "" {
-		name += " " + what
-	}
-	r.spans = append(r.spans, timeline.Span{Track: r.track, Name: name, Kind: kind, Start: from, End: time.Since(r.began)})
+}
+
+func (r *recorder) add(kind timeline.Kind, name string, from time.Duration, args []timeline.Arg) {
+	r.spans = append(r.spans, timeline.Span{Track: r.track, Name: name, Kind: kind, Start: from, End: time.Since(r.began), Args: args})
 }
 
 // Names of what a step has beside its times: they add up to the launch's counters.
@@ -63,8 +62,7 @@ func (w *Worker) noteStep(from time.Duration, before backend.Counters) {
 	for i, a := range w.Plan.Program.Grid {
 		args = append(args, timeline.Arg{Name: a.Name, Value: int64(w.IDs[i])})
 	}
-	r := w.record
-	r.spans = append(r.spans, timeline.Span{Track: r.track, Name: w.String(), Kind: timeline.Step, Start: from, End: time.Since(r.began), Args: args})
+	w.record.add(timeline.Step, w.String(), from, args)
 }
 
 // recorded runs one launch and returns what happened. Workers are awake when it begins, as

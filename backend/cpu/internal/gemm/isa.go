@@ -39,10 +39,8 @@ func Names() []string { return slices.Clone(isaNames[:]) }
 
 // ParseISA reads the spelling of String.
 func ParseISA(s string) (ISA, error) {
-	for i, name := range isaNames {
-		if s == name {
-			return ISA(i), nil
-		}
+	if i := slices.Index(isaNames[:], s); i >= 0 {
+		return ISA(i), nil
 	}
 	return Generic, fmt.Errorf("unknown instruction set %q: want %s", s, strings.Join(isaNames[:], ", "))
 }

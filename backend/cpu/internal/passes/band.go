@@ -65,10 +65,8 @@ func (x *bander) joins(i int) bool {
 	if s.Stmt.Kind != tile.Store || s.Stmt.IsPart() || tile.Loads(s.Stmt.Value, r) || !x.passing(r) {
 		return false
 	}
-	for _, before := range x.steps[:i] {
-		if before.Dst == s.Dst || tile.Loads(before.Stmt.Value, r) {
-			return false
-		}
+	if slices.ContainsFunc(x.steps[:i], func(before *plan.Step) bool { return before.Dst == s.Dst || tile.Loads(before.Stmt.Value, r) }) {
+		return false
 	}
 	x.band.Of[s.Dst] = true
 	return true

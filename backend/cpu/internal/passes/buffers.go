@@ -64,27 +64,25 @@ func buffers(p *plan.Plan) error {
 	}
 	kept, work := len(p.Buffers), 0
 	help, temps := plan.Buffer{What: plan.HelpPiece}, plan.Buffer{What: "pieces of products"} // help as gemm.MicroKernels.MultiplyDirect does it
-	plan.AllSteps(p.Steps, func(s *plan.Step) {
-		for _, d := range s.Dots {
-			if work = max(work, d.Product.Work); p.Operands[d.B].Keep == plan.KeepUnpacked {
-				work = max(work, d.Product.Unpacked.Work(s.Rows, p.StrideOf(p.Operands[d.B])))
-			}
-			if d.Product.Work > 0 {
-				help.What = plan.HelpSums
-			}
-			help.Used = max(help.Used, p.CallOf(s, d).Work())
-			if x := d.Scales; x != nil && !x.Plain {
-				// Two factors of each row of a piece and then, panel by panel, those of columns and their terms.
-				x.Rows, x.Cols, x.Mem = s.Rows, s.Cols, own("scales of a piece", 2*(s.Rows+s.Cols)*4)
-			}
-			if !s.Direct {
-				d.LD = scratchStride(s.Cols)
-				d.Temp = local.Region(s.Rows * d.LD * 4)
-				temps.Bytes += d.Temp.Size
-				temps.Used = temps.Bytes
-			}
+	for s, d := range p.AllDots() {
+		if work = max(work, d.Product.Work); p.Operands[d.B].Keep == plan.KeepUnpacked {
+			work = max(work, d.Product.Unpacked.Work(s.Rows, p.StrideOf(p.Operands[d.B])))
 		}
-	})
+		if d.Product.Work > 0 {
+			help.What = plan.HelpSums
+		}
+		help.Used = max(help.Used, p.CallOf(s, d).Work())
+		if x := d.Scales; x != nil && !x.Plain {
+			// Two factors of each row of a piece and then, panel by panel, those of columns and their terms.
+			x.Rows, x.Cols, x.Mem = s.Rows, s.Cols, own("scales of a piece", 2*(s.Rows+s.Cols)*4)
+		}
+		if !s.Direct {
+			d.LD = scratchStride(s.Cols)
+			d.Temp = local.Region(s.Rows * d.LD * 4)
+			temps.Bytes += d.Temp.Size
+			temps.Used = temps.Bytes
+		}
+	}
 	tell(temps)
 	if p.Sums = local.Region(work); work > 0 {
 		help.Bytes = work
@@ -133,7 +131,9 @@ func sizePieces(p *plan.Plan, s *plan.Step) {
 		target, most = tilesTarget, tilesBytes
 	}
 	switch {
-	case s.Stmt.IsPart() && readsInPlace(p, s): // once for all rows that are stored, however few of a block's
+	// Each piece of rows reads a b in place again: once for all rows that are stored, however few
+	// of a block's.
+	case s.Stmt.IsPart() && len(s.Dots) == 1 && p.Operands[s.Dots[0].B].Keep == plan.KeepUnpacked:
 		target = s.Rows + laneRows
 	case s.Stmt.IsPart():
 		target = max(target, partBytes/4/s.Cols)
@@ -159,12 +159,6 @@ func sizePieces(p *plan.Plan, s *plan.Step) {
 			b.Piece = max(b.Piece, s.Cols)
 		}
 	}
-}
-
-// readsInPlace reports whether products of step s read b where it lies: each piece of rows
-// reads all of it again.
-func readsInPlace(p *plan.Plan, s *plan.Step) bool {
-	return len(s.Dots) == 1 && p.Operands[s.Dots[0].B].Keep == plan.KeepUnpacked
 }
 
 // sizeDeep chooses the piece of a b that is not kept: some panels with all of k, as

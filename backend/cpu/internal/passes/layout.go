@@ -23,15 +23,12 @@ const (
 
 // layOut gives each product its packed operands.
 func layOut(p *plan.Plan) error {
-	var err error
-	plan.AllSteps(p.Steps, func(s *plan.Step) {
-		for _, d := range s.Dots {
-			if err == nil {
-				err = layOutDot(p, s, d)
-			}
+	for s, d := range p.AllDots() {
+		if err := layOutDot(p, s, d); err != nil {
+			return err
 		}
-	})
-	return err
+	}
+	return nil
 }
 
 func layOutDot(p *plan.Plan, s *plan.Step, d *plan.Dot) error {

@@ -41,12 +41,7 @@ func matrices(p *plan.Plan) error {
 		if s.ColDim >= 0 && s.ColDim != len(r.Array)-1 {
 			return p.Unsupported(r.Pos, "%s has a block whose rows are not contiguous in memory", r.Name)
 		}
-		s.Strides = make([]int, len(r.Array))
-		n := 1
-		for i := len(r.Array) - 1; i >= 0; i-- {
-			s.Strides[i] = n
-			n *= r.Array[i]
-		}
+		s.Strides = plan.Strides(r.Array)
 		if strides := p.Machine.Layout.Strides[r.Name]; strides != nil {
 			copy(s.Strides, strides)
 		}

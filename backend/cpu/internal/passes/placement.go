@@ -82,12 +82,10 @@ func OwnBytes(all int64, workers, operands int) int64 {
 func storedRows(p *plan.Plan) {
 	users := make([]int, len(p.Operands))
 	part := make([]bool, len(p.Operands))
-	plan.AllSteps(p.Steps, func(s *plan.Step) {
-		for _, d := range s.Dots {
-			users[d.A]++
-			part[d.A] = s.Stmt.IsPart()
-		}
-	})
+	for s, d := range p.AllDots() {
+		users[d.A]++
+		part[d.A] = s.Stmt.IsPart()
+	}
 	for i, o := range p.Operands {
 		o.StoredRows = o.Keep == plan.KeepOwn && !o.IsB && users[i] == 1 && part[i]
 	}
@@ -115,39 +113,27 @@ func packsAlone(p *plan.Plan, i int) bool {
 }
 
 // dotOf is the first product of operand i as its b.
-func dotOf(p *plan.Plan, i int) (dot *plan.Dot) {
-	plan.AllSteps(p.Steps, func(s *plan.Step) {
-		for _, d := range s.Dots {
-			if d.B == i && dot == nil {
-				dot = d
-			}
+func dotOf(p *plan.Plan, i int) *plan.Dot {
+	for _, d := range p.AllDots() {
+		if d.B == i {
+			return d
 		}
-	})
-	return dot
+	}
+	return nil
 }
 
 // ofBatch reports whether r changes along no parallel axis but those of a batch, so many
 // that each worker has some to itself.
 func ofBatch(p *plan.Plan, r *plan.Matrix) bool {
-	for _, a := range p.Program.Grid {
-		if a.Semantics == tile.Parallel && r.DependsOn(a) && !isBatch(p, a) {
-			return false
-		}
-	}
-	return !p.Ordered && p.Machine.Workers > 1 && extent(p, r, tile.Parallel) >= p.Machine.Workers
+	within := func(a *tile.Axis) bool { return a.Semantics == tile.Parallel && r.DependsOn(a) && !isBatch(p, a) }
+	return !slices.ContainsFunc(p.Program.Grid, within) && !p.Ordered && p.Machine.Workers > 1 && extent(p, r, tile.Parallel) >= p.Machine.Workers
 }
 
 // reused reports whether several programs see one block of r. They do where there are more
 // programs than blocks.
 func reused(p *plan.Plan, r *plan.Matrix) bool {
-	programs := 1
-	for _, a := range p.Program.Grid {
-		if a.Size > 1 && !r.DependsOn(a) {
-			return true
-		}
-		programs *= a.Size
-	}
-	return programs > r.BlockCount()
+	along := func(a *tile.Axis) bool { return a.Size > 1 && !r.DependsOn(a) }
+	return slices.ContainsFunc(p.Program.Grid, along) || int(p.Program.Steps()) > r.BlockCount()
 }
 
 // window is how many blocks of r the programs of one task see.

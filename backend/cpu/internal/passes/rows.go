@@ -52,19 +52,17 @@ func packsRows(p *plan.Plan, i int) string {
 	if r.Kind == tile.In { // else it is as deep as blocks of b are
 		steps = append(steps, r.Array[r.Dim(false)])
 	}
-	plan.AllSteps(p.Steps, func(s *plan.Step) {
-		for _, d := range s.Dots {
-			if d.A == i {
-				b := p.Operands[d.B]
-				if k := p.Refs[b.Ref].Dim(b.Columns); k >= 0 {
-					steps = append(steps, p.Refs[b.Ref].Array[k])
-				}
-				reads = reads && readsRows(p, d, r.Rows)
-				edge = edge || endsInEdge(p, d, b)
-				columns = max(columns, lanesOfBlock(p, &p.Refs[b.Ref], r, !b.Columns))
+	for _, d := range p.AllDots() {
+		if d.A == i {
+			b := p.Operands[d.B]
+			if k := p.Refs[b.Ref].Dim(b.Columns); k >= 0 {
+				steps = append(steps, p.Refs[b.Ref].Array[k])
 			}
+			reads = reads && readsRows(p, d, r.Rows)
+			edge = edge || endsInEdge(p, d, b)
+			columns = max(columns, lanesOfBlock(p, &p.Refs[b.Ref], r, !b.Columns))
 		}
-	})
+	}
 	switch {
 	case !reads:
 		return whyVectors

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"matladder/backend/cpu/internal/plan"
+	"matladder/internal/each"
 	"matladder/tile"
 )
 
@@ -84,9 +85,5 @@ func changesB(p *plan.Plan, a *tile.Axis) bool {
 }
 
 func points(p *plan.Plan, axes []int) int {
-	n := 1
-	for _, i := range axes {
-		n *= p.Program.Grid[i].Size
-	}
-	return n
+	return int(tile.Elements(each.Of(axes, func(i int) int { return p.Program.Grid[i].Size })))
 }

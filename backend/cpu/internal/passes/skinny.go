@@ -14,14 +14,12 @@ import (
 // a, in all programs together, that packing would take longer than multiplying.
 // Its rows must be rows of memory, or its columns if the micro-kernel reads along these.
 func skinny(p *plan.Plan) error {
-	plan.AllSteps(p.Steps, func(s *plan.Step) {
-		for _, d := range s.Dots {
-			a, b := p.Operands[d.A], p.Operands[d.B]
-			all := rowsMet(p, s, &p.Refs[a.Ref], &p.Refs[b.Ref], !a.Columns)
-			b.Meets += all * (d.K1 - d.K0) // of as many elements of k
-			b.Pays = d.Product.Unpacked.Rows
-		}
-	})
+	for s, d := range p.AllDots() {
+		a, b := p.Operands[d.A], p.Operands[d.B]
+		all := rowsMet(p, s, &p.Refs[a.Ref], &p.Refs[b.Ref], !a.Columns)
+		b.Meets += all * (d.K1 - d.K0) // of as many elements of k
+		b.Pays = d.Product.Unpacked.Rows
+	}
 	for _, o := range p.Operands {
 		if o.IsB && (o.Packing.Dots || o.Columns && o.Meets <= o.Pays*o.K) {
 			o.Keep = plan.KeepUnpacked
@@ -55,15 +53,11 @@ func rowsMet(p *plan.Plan, s *plan.Step, a, b *plan.Matrix, rows bool) int {
 // other operand over the whole grid, if programs are spread evenly over the blocks of
 // both.
 func lanesOfBlock(p *plan.Plan, x, other *plan.Matrix, rows bool) int {
-	programs := 1
-	for _, axis := range p.Program.Grid {
-		programs *= axis.Size
-	}
 	lanes, blocks := x.Lanes(rows), 1
 	if dim := x.Dim(rows); dim >= 0 && x.Kind != tile.Scratch && x.Step(dim) == x.BlockSize(dim) {
 		lanes, blocks = x.Array[dim], x.BlocksAlong[dim]
 	}
-	sharing := tile.Ceil(programs, other.BlockCount())
+	sharing := tile.Ceil(int(p.Program.Steps()), other.BlockCount())
 	return tile.Ceil(sharing*lanes, blocks)
 }
 

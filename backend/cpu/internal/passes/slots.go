@@ -2,7 +2,9 @@ package passes
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"matladder/backend/cpu/internal/plan"
 	"matladder/tile"
@@ -39,19 +41,9 @@ func slotted(p *plan.Plan, program *tile.Program) (*tile.Program, map[*tile.Ref]
 	}
 	q := *program
 	q.Body = tile.RewriteBody(program.Body, part)
-	for _, r := range sortedRefs(slots) {
-		q.Refs = append(slices.Clip(q.Refs), r)
-	}
+	parts := slices.SortedFunc(maps.Keys(slots), func(a, b *tile.Ref) int { return strings.Compare(a.Name, b.Name) })
+	q.Refs = slices.Concat(q.Refs, parts)
 	return &q, slots, err
-}
-
-func sortedRefs(of map[*tile.Ref]*tile.Ref) []*tile.Ref {
-	var refs []*tile.Ref
-	for r := range of {
-		refs = append(refs, r)
-	}
-	slices.SortFunc(refs, func(a, b *tile.Ref) int { return slices.Compare([]rune(a.Name), []rune(b.Name)) })
-	return refs
 }
 
 // inBlocks is x / size where that is whole in every program.

@@ -1,6 +1,8 @@
 package passes
 
 import (
+	"slices"
+
 	"matladder/backend/cpu/internal/plan"
 	"matladder/tile"
 )
@@ -71,10 +73,8 @@ func stripes(p *plan.Plan, s *plan.Step) bool {
 func chained(p *plan.Plan, steps []*plan.Step) bool {
 	for i, s := range steps {
 		for _, d := range s.Dots {
-			for _, made := range steps[:i] {
-				if p.Operands[d.A].Ref == made.Dst {
-					return true
-				}
+			if slices.ContainsFunc(steps[:i], func(made *plan.Step) bool { return p.Operands[d.A].Ref == made.Dst }) {
+				return true
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	"matladder/backend/cpu/internal/memory"
 	"matladder/tile"
@@ -62,17 +63,14 @@ type ProgramError struct{ Err error }
 
 // ProgramID makes f a tile.Env.
 func (f *Frame) ProgramID(a *tile.Axis) int {
-	for i, x := range f.Plan.Program.Grid {
-		if x == a {
-			return f.IDs[i]
-		}
+	if i := slices.Index(f.Plan.Program.Grid, a); i >= 0 {
+		return f.IDs[i]
 	}
-	for i, x := range f.Plan.Program.Mesh {
-		if x == a && i < len(f.Coordinates) {
-			return f.Coordinates[i]
-		} else if x == a {
-			return 0 // of one device
-		}
+	switch i := slices.Index(f.Plan.Program.Mesh, a); {
+	case i >= 0 && i < len(f.Coordinates):
+		return f.Coordinates[i]
+	case i >= 0:
+		return 0 // of one device
 	}
 	panic("cpu: " + a.Name + " is not an axis of " + f.Plan.Program.Name)
 }

@@ -145,6 +145,16 @@ type Matrix struct {
 	Packed         []int // scratch: operands that keep it packed until something else is stored
 }
 
+// Strides are how many elements lie from one index of each dimension to the next, in an array
+// without gaps.
+func Strides(array []int) []int {
+	strides, n := make([]int, len(array)), 1
+	for d := len(array) - 1; d >= 0; d-- {
+		strides[d], n = n, n*array[d]
+	}
+	return strides
+}
+
 // Dim is the dimension of the array that the rows of a block are counted along,
 // or else its columns; -1 for none.
 func (r *Matrix) Dim(rows bool) int {
@@ -163,13 +173,7 @@ func (r *Matrix) Lanes(rows bool) int {
 }
 
 // BlockCount is how many blocks the array has.
-func (r *Matrix) BlockCount() int {
-	n := 1
-	for _, b := range r.BlocksAlong {
-		n *= b
-	}
-	return n
-}
+func (r *Matrix) BlockCount() int { return int(tile.Elements(r.BlocksAlong)) }
 
 // InRow is a number of elements that blocks of r and rows of the array both begin at multiples of.
 func (r *Matrix) InRow() int {

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -70,13 +71,7 @@ func (p *Plan) Print(t *Text) {
 // KiB prints a number of bytes: "96 KiB".
 func KiB(bytes int64) string { return backend.FormatBytes(bytes) }
 
-func by(shape []int, with string) string {
-	parts := make([]string, len(shape))
-	for i, n := range shape {
-		parts[i] = fmt.Sprint(n)
-	}
-	return strings.Join(parts, with)
-}
+func by(shape []int, with string) string { return strings.Join(each.Of(shape, strconv.Itoa), with) }
 
 func (p *Plan) tellRefs(say say) {
 	for i := range p.Refs {
@@ -234,19 +229,11 @@ func (p *Plan) tellBuffers(say say) {
 			say("%s in pieces of %d×%d", s.name, min(s.Rows, p.Refs[s.Dst].Rows), min(s.Cols, p.Refs[s.Dst].Cols))
 		}
 	}
-	var shared, own []string
-	for _, b := range p.Buffers {
-		if b.Shared {
-			shared = append(shared, b.String())
-		} else {
-			own = append(own, b.String())
+	for _, shared := range []bool{true, false} {
+		whose := map[bool]string{true: "shared", false: "a worker"}[shared]
+		if list := each.That(p.Buffers, func(b Buffer) bool { return b.Shared == shared }); list != nil {
+			say("%s: %s", whose, strings.Join(each.Of(list, Buffer.String), ", "))
 		}
-	}
-	if shared != nil {
-		say("shared: %s", strings.Join(shared, ", "))
-	}
-	if own != nil {
-		say("a worker: %s", strings.Join(own, ", "))
 	}
 }
 

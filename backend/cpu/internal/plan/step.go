@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"iter"
+
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/memory"
 	"matladder/tile"
@@ -118,6 +120,18 @@ func AllSteps(steps []*Step, f func(*Step)) {
 	for _, s := range steps {
 		f(s)
 		AllSteps(s.Body, f)
+	}
+}
+
+// AllDots are the products of every step, in that order.
+func (p *Plan) AllDots() iter.Seq2[*Step, *Dot] {
+	return func(yield func(*Step, *Dot) bool) {
+		goOn := true
+		AllSteps(p.Steps, func(s *Step) {
+			for i := 0; goOn && i < len(s.Dots); i++ {
+				goOn = yield(s, s.Dots[i])
+			}
+		})
 	}
 }
 

@@ -56,7 +56,7 @@ func stream(ctx context.Context, threads int, d time.Duration) float64 {
 	})
 	sums := Team(ctx, threads, d/2, func(m int) float64 {
 		for _, v := range memory[m] {
-			keepFloat64(sum(v))
+			keep(sum(v))
 		}
 		return float64(arrays * word * n)
 	})
@@ -90,5 +90,7 @@ func sum(v []float64) float64 {
 	return s0 + s1 + s2 + s3
 }
 
+// keep has what is computed needed.
+//
 //go:noinline
-func keepFloat64(float64) {}
+func keep[T int | float64](T) {}

@@ -79,7 +79,7 @@ func (c *Control) Run(ctx context.Context) (compute, memory time.Duration) {
 			gate.meet()
 			piece := c.pieces[(at+i)%len(c.pieces)]
 			n := len(piece) / controlParts
-			read := typical(func(part int) { keepFloat64(sum(piece[part*n:][:n])) })
+			read := typical(func(part int) { keep(sum(piece[part*n:][:n])) })
 			parts[i] = [2]time.Duration{computed, read}
 		})
 	}

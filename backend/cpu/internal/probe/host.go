@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"runtime"
 	"sync"
 )
@@ -17,7 +18,7 @@ type HostInfo struct {
 }
 
 // L2OrUsual is the bytes of the L2 cache, of a machine that does not tell 512 KiB.
-func (h HostInfo) L2OrUsual() int { return orElse(h.L2, 512<<10) }
+func (h HostInfo) L2OrUsual() int { return cmp.Or(h.L2, 512<<10) }
 
 // Host asks once and remembers.
 var Host = sync.OnceValue(func() HostInfo {

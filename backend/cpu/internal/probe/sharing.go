@@ -2,6 +2,7 @@ package probe
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"runtime"
 	"slices"
@@ -53,7 +54,7 @@ func handed(ctx context.Context, threads int) (read, written float64) {
 			until(func() bool { return member == 0 || wrote.Load() >= at[member] })
 			start := time.Now()
 			if member > 0 {
-				keepInt(readAll(b))
+				keep(readAll(b))
 				best[member] = min(best[member], time.Since(start))
 				looked.Add(1)
 				continue
@@ -88,7 +89,7 @@ const sharedTime = 6 * time.Millisecond
 // cache that cores share: of an array that a second-level cache does not hold and that none has
 // written recently. It takes some ten milliseconds, and is zero if ctx ends first.
 func Shared(ctx context.Context, threads int) float64 {
-	size := 4 * orElse(Host().L2, 1<<20)
+	size := 4 * cmp.Or(Host().L2, 1<<20)
 	if l3 := Host().L3; l3 > 0 {
 		size = min(size, max(l3/2, size/2))
 	}
@@ -97,8 +98,8 @@ func Shared(ctx context.Context, threads int) float64 {
 	threads = max(1, threads)
 	return Team(ctx, threads, sharedTime, func(member int) float64 {
 		at := member * size / threads // no two read the same lines at the same time
-		keepInt(readAll(b[at:]))
-		keepInt(readAll(b[:at]))
+		keep(readAll(b[at:]))
+		keep(readAll(b[:at]))
 		return float64(size)
 	}) / float64(threads)
 }
@@ -112,16 +113,6 @@ func touch(b []byte) {
 		b[i] = 1
 	}
 }
-
-func orElse(n, other int) int {
-	if n > 0 {
-		return n
-	}
-	return other
-}
-
-//go:noinline
-func keepInt(int) {}
 
 // Team runs work on threads goroutines at once, round after round until the time is over, at
 // least three times, and returns the best rate of a round: what all did, by the time from the

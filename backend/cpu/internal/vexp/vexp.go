@@ -13,6 +13,7 @@ package vexp
 
 import (
 	"math"
+	"slices"
 
 	"matladder/internal/bfloat16"
 )
@@ -101,13 +102,7 @@ var Generic = Loops{
 		addSquaresBFloat16(&sums, x, less)
 		return halves(&sums)
 	},
-	Largest: func(x []float32) float32 {
-		top := x[0]
-		for _, v := range x[1:] {
-			top = max(top, v)
-		}
-		return top
-	},
+	Largest: slices.Max[[]float32],
 }.byRow()
 
 // The arguments beyond which results are 0 or infinity anyway.
