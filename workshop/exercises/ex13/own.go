@@ -10,6 +10,7 @@ import "matladder/tile"
 // Build writes the kernel with blocks of s.M queries and s.N texts, which divides n. Rows are
 // short: a block has all k columns. The m·n matches need not be anywhere in memory.
 func Build(m, k, n int, s tile.Blocks) ([]*tile.Program, error) {
-	// YOUR TURN: axes, blocks of a, b and o, scratch, body; then return t.Programs()
+	// YOUR TURN: t := tile.New("ex13"), then t.Axis, t.In, t.Out and t.Scratch, then the body of
+	// t.When, t.Fill and t.Store, and at last return t.Programs(). Exercise 8 has one of each.
 	return nil, nil
 }

@@ -31,7 +31,7 @@ func (p *Groups) Routine() string { return nameOf(p.tile) }
 
 func nameOf(f any) string {
 	full := runtime.FuncForPC(reflect.ValueOf(f).Pointer()).Name()
-	return full[strings.LastIndex(full, ".")+1:]
+	return strings.Replace(full[strings.LastIndex(full, ".")+1:], "OnNEON", "NEON", 1) // what Go does around the routine has this name
 }
 
 // Assembly is the text of a routine as Go's assembler reads it, and the file that has it; empty
