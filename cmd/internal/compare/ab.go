@@ -74,6 +74,9 @@ func (o *options) newAB(stderr io.Writer, warn func(error)) (t *abTest, err erro
 		if t.sides[i], err = parseProgram(sideNames[i], words, o.sweep); err != nil {
 			return nil, err
 		}
+		if o.bisect == "" {
+			t.sides[i].hint = "; what one side alone knows belongs to its own words: --ab OLD 'NEW --flag'"
+		}
 	}
 	if t.sides[0].same(t.sides[1]) {
 		warn(errors.New("OLD and NEW are one program with one setting: what differs is the machine"))
@@ -291,7 +294,7 @@ var sideNames = [2]string{"OLD", "NEW"}
 
 // A program is one side: a bench with its flags and environment.
 type program struct {
-	name        string // OLD or NEW
+	name, hint  string // OLD, NEW or a commit; what is added to a mistake in its flags
 	path        string
 	args        []string
 	environment []string

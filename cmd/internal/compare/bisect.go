@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"matladder/internal/childlog"
 	"matladder/internal/cli"
@@ -145,7 +146,7 @@ func (b *bisection) compareAt(ctx context.Context, commit string) (*abTest, erro
 		return nil, err
 	}
 	defer t.clear()
-	t.target = b.target
+	t.target, t.sides[0].name, t.sides[1].name = b.target, b.title(ctx, b.old[0]), b.title(ctx, commit)
 	if err := t.run(ctx, b.warn); err != nil {
 		return nil, err
 	}
@@ -180,6 +181,7 @@ func (b *bisection) build(ctx context.Context, commit string) error {
 	cmd.Env = append(os.Environ(), "OUT="+b.program(commit))
 	var output childlog.Writer
 	cmd.Stdout, cmd.Stderr = &output, &output
+	cmd.WaitDelay = 5 * time.Second // for what it has started
 	apart(cmd)
 	err := cmd.Run()
 	if _, missing := os.Stat(b.program(commit)); err == nil && missing != nil {

@@ -68,6 +68,20 @@ func TestBisect(t *testing.T) {
 	if code := Run(ctx, append(args, "--turn", "1s"), &out, &errs); code == cli.OK {
 		t.Errorf("interrupted: exit %d\n%s%s", code, &out, &errs)
 	}
+	ctx, cancel = context.WithCancel(context.Background())
+	defer cancel()
+	begun := filepath.Join(t.TempDir(), "begun")
+	go func() {
+		for ctx.Err() == nil {
+			if _, err := os.Stat(begun); err == nil {
+				cancel()
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
+	if code := Run(ctx, []string{"--bisect", commits[0] + "..", "--build", "trap 'exit 1' INT; touch " + begun + "; sleep 1h; sleep 1h"}, &out, &errs); code != cli.Interrupted {
+		t.Errorf("interrupted while it builds: exit %d\n%s%s", code, &out, &errs)
+	}
 	left, _ := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "*"))
 	trees, err := exec.Command("git", "worktree", "list").Output()
 	if len(left) > 0 || err != nil || strings.Count(string(trees), "\n") != 1 {
@@ -77,7 +91,7 @@ func TestBisect(t *testing.T) {
 
 // TestBisect_Range: where commits in between do not build, all are named of which it is one.
 func TestBisect_Range(t *testing.T) {
-	commits := madeRepository(t, "fine", "broken", "broken", "slow")
+	commits := madeRepository(t, "old", "broken", "broken", "slow")
 	code, stdout, stderr := compare("--bisect", commits[0]+".."+commits[3], "--pairs", "10", "--build", buildFake(t))
 	if code != cli.OK || !strings.Contains(stdout, "The first bad commit could be any of:\n") || strings.Count(stdout, commits[1])+strings.Count(stdout, commits[2])+strings.Count(stdout, commits[3]) != 3 || strings.Count(stderr, "does not build") != 2 {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
@@ -97,6 +111,7 @@ func TestBisect_Range(t *testing.T) {
 		{[]string{"--bisect", "HEAD~1..", "--pairs", "0"}, cli.Usage, "--pairs 0: want at least 1"},
 		{[]string{"--bisect", "HEAD~3..", "--build", "false"}, cli.Failed, "change 0 does not build: exit status 1\n"},
 		{[]string{"--bisect", "HEAD~3..", "--build", "true"}, cli.Failed, "change 0 does not build: no program $OUT was made\n"},
+		{[]string{"--bisect", "HEAD~3..", "--build", buildFake(t), "--", "--param", "b=packed"}, cli.Usage, " change 0: unknown flag: --param (bench --help lists the flags)\n"},
 		{[]string{"--build", "make", "old.csv", "new.csv"}, cli.Usage, "--build is for --bisect"},
 	} {
 		if code, _, stderr := compare(c.args...); code != c.code || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {

@@ -42,7 +42,7 @@ func (p *program) measure(ctx context.Context, path string, budget time.Duration
 	said := strings.TrimPrefix(output.Line(), "bench: ")
 	switch exit.ExitCode() {
 	case cli.Usage:
-		return cli.Usagef("%s: %s; what one side alone knows belongs to its own words: --ab OLD 'NEW --flag'", p.name, said)
+		return cli.Usagef("%s: %s%s", p.name, said, p.hint)
 	case cli.Failed:
 		if info, err := os.Stat(path); err == nil && info.Size() > 0 {
 			return nil // its rows say what went wrong

@@ -52,6 +52,11 @@ func runVerify(ctx context.Context, args []string, stdout io.Writer) error {
 	if v.content, err = bundle.Read(args[0]); err != nil {
 		return err
 	}
+	for _, name := range []string{bundle.Rows, bundle.Sweep, bundle.Figures, bundle.Environment} {
+		if _, ok := v.content[name]; !ok {
+			return fmt.Errorf("%s: %s is missing", args[0], name)
+		}
+	}
 	rows, err := results.Read(bytes.NewReader(v.content[bundle.Rows]), bundle.Rows)
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
@@ -127,13 +132,17 @@ func (v *verification) figures() (unknown []string) {
 // programs are those of a point in the bundle, and whether this version makes the same of its row.
 func (v *verification) programs(point int) (list []*tile.Program, same bool) {
 	name := fmt.Sprint(bundle.Programs, point+1)
+	_, made, err := harness.Rebuild(&v.points[point].Record)
 	code, ok := v.content[name+".json"]
 	if !ok {
+		if err == nil {
+			v.wrong = append(v.wrong, name+".json is missing")
+		}
 		return nil, false
 	}
-	list, err := tile.ReadPrograms(bytes.NewReader(code))
-	if err != nil {
-		v.wrong = append(v.wrong, fmt.Sprintf("%s.json: %v", name, err))
+	list, bad := tile.ReadPrograms(bytes.NewReader(code))
+	if bad != nil {
+		v.wrong = append(v.wrong, fmt.Sprintf("%s.json: %v", name, bad))
 		return nil, false
 	}
 	text := tile.Text(list)
@@ -141,7 +150,6 @@ func (v *verification) programs(point int) (list []*tile.Program, same bool) {
 		const why = "another version printed its program otherwise"
 		v.not[why] = append(v.not[why], name+".txt")
 	}
-	_, made, err := harness.Rebuild(&v.points[point].Record)
 	return list, err == nil && tile.Text(made) == text
 }
 
@@ -209,15 +217,19 @@ func (v *verification) compute(ctx context.Context, programs []*tile.Program, sp
 	}
 	e := seeded.Of(compiled, programs, seeded.Keep(1, false))
 	defer e.Close()
-	if err := e.LoadSeeded(ctx, spec); err != nil {
-		return err
+	var r backend.CheckResult
+	if err = e.LoadSeeded(ctx, spec); err == nil {
+		if _, err = e.Run(ctx, 1); err == nil {
+			r, err = e.Check(ctx, backend.CheckSpec{InputSpec: spec})
+		}
 	}
-	if _, err := e.Run(ctx, 1); err != nil {
-		return err
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil: // a program of another problem
+		return &wrongOutput{err.Error()}
+	case !r.OK:
+		return &wrongOutput{r.Detail}
 	}
-	r, err := e.Check(ctx, backend.CheckSpec{InputSpec: spec})
-	if err == nil && !r.OK {
-		err = &wrongOutput{r.Detail}
-	}
-	return err
+	return nil
 }

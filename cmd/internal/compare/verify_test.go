@@ -51,7 +51,9 @@ func contentOf(t *testing.T) map[string][]byte {
 		t.Fatal(err)
 	}
 	return map[string][]byte{
+		bundle.Sweep: nil, bundle.Environment: nil,
 		bundle.Rows: text.Bytes(), bundle.Figures: figures.Bytes(), bundle.Programs + "1.json": code.Bytes(), bundle.Programs + "1.txt": []byte(tile.Text(programs)),
+		bundle.Programs + "3.json": code.Bytes(), bundle.Programs + "3.txt": []byte(tile.Text(programs)),
 	}
 }
 
@@ -70,7 +72,7 @@ func TestVerify(t *testing.T) {
 		"a row less": {func(m map[string][]byte) {
 			m[bundle.Rows] = m[bundle.Rows][:bytes.LastIndexByte(bytes.TrimSpace(m[bundle.Rows]), '\n')+1]
 		}, cli.Failed, "figures.csv:3: samples"},
-		"no figures": {func(m map[string][]byte) { delete(m, bundle.Figures) }, cli.Failed, "figures.csv has not the 3 points of its rows"},
+		"no figures": {func(m map[string][]byte) { delete(m, bundle.Figures) }, cli.Failed, "compare: run.zip: figures.csv is missing"},
 		"a program": {func(m map[string][]byte) {
 			m[bundle.Programs+"1.json"] = bytes.Replace(m[bundle.Programs+"1.json"], []byte(`"fill"`), []byte(`"empty"`), 1)
 		}, cli.Failed, "programs/1.json: tile: "},
@@ -82,7 +84,8 @@ func TestVerify(t *testing.T) {
 			var code bytes.Buffer
 			tile.WritePrograms(&code, programs)
 			m[bundle.Programs+"1.json"] = code.Bytes()
-		}, cli.OK, "outputs     of 0 points"},
+		}, cli.Failed, "the output of its program is wrong here: "},
+		"no program": {func(m map[string][]byte) { delete(m, bundle.Programs+"1.json") }, cli.Failed, "compare: run.zip: programs/1.json is missing"},
 		"a program that computes something else": {func(m map[string][]byte) {
 			m[bundle.Programs+"1.json"] = bytes.Replace(m[bundle.Programs+"1.json"], []byte(`"number":0,`), []byte(`"number":1,`), 1)
 		}, cli.Failed, "the output of its program is wrong here"},
@@ -90,7 +93,7 @@ func TestVerify(t *testing.T) {
 		"a column": {func(m map[string][]byte) {
 			m[bundle.Figures] = bytes.Replace(m[bundle.Figures], []byte(",samples,"), []byte(",count,"), 1)
 		}, cli.OK, "as another version writes them: count"},
-		"no rows": {func(m map[string][]byte) { delete(m, bundle.Rows) }, cli.Failed, "compare: run.zip: rows.csv:1: the file is empty"},
+		"no rows": {func(m map[string][]byte) { delete(m, bundle.Rows) }, cli.Failed, "compare: run.zip: rows.csv is missing"},
 	} {
 		content := contentOf(t)
 		c.change(content)
