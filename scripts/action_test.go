@@ -44,8 +44,8 @@ func TestAction(t *testing.T) {
 	}
 	write("bin/go", `#!/bin/sh
 while [ "$1" != -o ]; do shift; done
+cp "$0" "$2"
 printf '#!/bin/sh\necho "| table | $*"\necho "compare: slower" >&2\nexit 1\n' >"$2"
-chmod +x "$2"
 `)
 	write("bin/gh", "#!/bin/sh\necho \"$*\" >>gh\n")
 	source += "git init -q && git config user.name a && git config user.email a@example.com\n" +

@@ -43,8 +43,11 @@ func madeRepository(t *testing.T, kinds ...string) (commits []string) {
 
 // buildFake is a command of --build that makes a program of the kind in file kind.
 func buildFake(t *testing.T) string {
-	words := strings.Fields(bench(t, "KIND"))
-	return `grep -qv broken kind && printf '#!/bin/sh\nexport ` + fake + `=%s\nexec ` + words[1] + ` "$@"\n' "$(cat kind)" >"$OUT" && chmod +x "$OUT"`
+	words, executable := strings.Fields(bench(t, "KIND")), filepath.Join(t.TempDir(), "empty")
+	if err := os.WriteFile(executable, nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return `grep -qv broken kind && cp ` + executable + ` "$OUT" && printf '#!/bin/sh\nexport ` + fake + `=%s\nexec ` + words[1] + ` "$@"\n' "$(cat kind)" >"$OUT"`
 }
 
 // TestBisect: the commit is named, with those that do not build passed over, and no work tree stays.
