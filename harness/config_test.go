@@ -258,9 +258,13 @@ func TestEstimate(t *testing.T) {
 	if want := launch * float64(7*runs); e.Time.Seconds() < want || e.Time.Seconds() > 1.1*want {
 		t.Errorf("time %s, want about %g s", e.Time, want)
 	}
-	s.Config.TimeBudget = time.Second
-	if e := s.Estimate(); e.Time != time.Second || !e.Budgeted {
+	s.Config.TimeBudget = 10 * time.Minute
+	if e := s.Estimate(); e.Time != 10*time.Minute || !e.Budgeted {
 		t.Errorf("with a budget: %+v", e)
+	}
+	s.Config.TimeBudget = time.Second
+	if e := s.Estimate(); e.Time.Seconds() < launch*float64(runs) || e.Time.Seconds() > 1.1*launch*float64(runs) || !e.Budgeted {
+		t.Errorf("with a budget below one round: %+v", e)
 	}
 }
 

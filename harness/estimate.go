@@ -22,7 +22,7 @@ type Estimate struct {
 	Largest    int64         // of the arrays of the largest point
 	Time       time.Duration // of the smallest number of rounds, at half the device's peak
 	Budget     time.Duration // at which rounds end where Time is less; 0 for no limit
-	Budgeted   bool          // Time was cut by the time budget
+	Budgeted   bool          // Time was cut: to the time budget, or to one round past it
 }
 
 // packedBytes is the most that a packed operand is expected to take beside its array.
@@ -31,6 +31,7 @@ const packedBytes = 256 << 20
 // Estimate counts the sweep. A device of unknown peak leaves only the shortest
 // repetitions to count.
 func (s Sweep) Estimate() Estimate {
+	var one time.Duration // round of each group, which no budget cuts
 	e := Estimate{Groups: len(s.Groups), Free: s.Memory, Budget: s.Config.TimeBudget}
 	for _, g := range s.Groups {
 		var kept int64
@@ -51,10 +52,11 @@ func (s Sweep) Estimate() Estimate {
 			kept = min(kept, s.Memory/2)
 		}
 		e.Bytes = max(e.Bytes, kept, e.Largest)
+		one += s.roundTime(g)
 		e.Time += s.leastTime(g)
 	}
 	if b := s.Config.TimeBudget; b > 0 && e.Time > b {
-		e.Time, e.Budgeted = b, true
+		e.Time, e.Budgeted = max(b, one), true
 	}
 	return e
 }

@@ -1,6 +1,9 @@
 package bench
 
 import (
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -183,6 +186,9 @@ func (f *flags) recall(args []string) (*flags, error) {
 	r, ok, err := sweepflag.ReadRecord(f.out)
 	if err != nil {
 		return nil, cli.Usagef("--resume: %w", err)
+	}
+	if _, err := os.Stat(f.out); errors.Is(err, fs.ErrNotExist) {
+		return nil, cli.Usagef("--resume: %s is not there; give the flags of a sweep to begin it", f.out)
 	}
 	if !ok {
 		return f, nil

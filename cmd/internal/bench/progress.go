@@ -121,6 +121,8 @@ func oneLine(e harness.Estimate, predicted bool) string {
 func duration(e harness.Estimate) string {
 	least := max(time.Second, e.Time.Round(time.Second)).String()
 	switch {
+	case e.Budgeted && e.Time > e.Budget:
+		return "about " + least + ", a round of each point, past the time budget"
 	case e.Budgeted:
 		return "about " + least + ", the time budget"
 	case e.Budget > 0:

@@ -103,6 +103,9 @@ func TestRecall(t *testing.T) {
 			t.Fatal("the file has changed")
 		}
 	}
+	if code, out := bench("--resume --out nope.csv"); code != cli.Usage || !strings.Contains(out, "--resume: nope.csv is not there") {
+		t.Errorf("no file, exit %d:\n%s", code, out)
+	}
 	// With flags the file goes on without a record, and has one again.
 	os.Remove("rows.csv.sweep")
 	if code, said := bench("--resume --out rows.csv --kernel 3 --sizes 16 --dtype int8 --time-budget 1ns"); code != cli.OK {
