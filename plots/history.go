@@ -2,7 +2,6 @@ package plots
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -19,7 +18,7 @@ import (
 const mostSeries = 60
 
 // History draws the rate of each point by run, with its levels and the changes between them:
-// those that changed first. Points without two runs to compare are left out.
+// those that changed first. Points without two runs to compare are left out, unless all are.
 func History(series []stats.Series) (figure.Picture, error) {
 	changed := func(s stats.Series) int {
 		if len(s.Starts) > 0 {
@@ -30,8 +29,8 @@ func History(series []stats.Series) (figure.Picture, error) {
 	list := each.That(series, func(s stats.Series) bool {
 		return len(each.That(s.Seconds, func(seconds float64) bool { return seconds > 0 })) > 1
 	})
-	if len(list) == 0 {
-		return nil, errors.New("no point has two runs to draw")
+	if len(list) == 0 { // as in the first run of a job
+		list = slices.Clone(series)
 	}
 	slices.SortStableFunc(list, func(a, b stats.Series) int { return cmp.Compare(changed(a), changed(b)) })
 	list = list[:min(len(list), mostSeries)]

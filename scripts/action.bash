@@ -5,7 +5,7 @@
 set -euo pipefail
 
 folder=$(mktemp -d)
-trap 'git worktree prune; rm -rf "$folder"' EXIT
+trap 'rm -rf "$folder"; git worktree prune' EXIT
 
 go build -C "$ACTION" -o "$folder/compare" ./cmd/compare
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -75,7 +76,9 @@ func resultsIn(folder string) (paths []string, err error) {
 		case entry.IsDir() && hidden:
 			return filepath.SkipDir
 		case !entry.IsDir() && !hidden && slices.Contains([]string{".csv", ".zip"}, filepath.Ext(path)):
-			paths = append(paths, path)
+			if info, err := os.Stat(path); err != nil || info.Mode().IsRegular() { // a pipe would never end
+				paths = append(paths, path)
+			}
 		}
 		return nil
 	})

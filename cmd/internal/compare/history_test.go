@@ -74,6 +74,9 @@ func TestHistory(t *testing.T) {
 	daily(t)
 	writeFile(t, "runs/notes.csv", "not \"a\" results file\n")
 	writeFile(t, "empty/notes.txt", "")
+	os.Symlink(".", "runs/folder.csv") // as what is no regular file, such as a pipe
+	one, _ := os.ReadFile("runs/ci-1/0920.csv")
+	writeFile(t, "first/0920.csv", string(one))
 	code, stdout, stderr := compare("--history", "runs", "--out", "page/h.html", "--out", "h.png", "--out", "h.svg")
 	if code != cli.OK || !strings.HasPrefix(stderr, "compare: runs/notes.csv:1: not a results file") || strings.Count(stderr, "\n") != 1 {
 		t.Errorf("exit %d: %s", code, stderr)
@@ -107,6 +110,7 @@ func TestHistory(t *testing.T) {
 	}{
 		{"--history runs --fail-on-slower 3", cli.Failed, "1 of 4 points are lost or more than 3 % slower; the worst, v4_optblock 64×64×64 float32 64 measured, is slower by 5"},
 		{"--history runs --fail-on-slower 9", cli.OK, ""},
+		{"--history first --out first.png", cli.OK, ""},
 		{"--history nowhere", cli.Usage, "--history: lstat nowhere: no such file"},
 		{"--history h.svg", cli.Usage, "--history: h.svg is not a folder"},
 		{"--history empty", cli.Usage, "--history: empty has no results files (.csv"},
