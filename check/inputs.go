@@ -14,7 +14,7 @@ import (
 
 // Further distributions show what a rate owes to the numbers: a circuit takes power where bits
 // change. Each is Uniform with Independent elements changed as told; of quantized operands these
-// are codes, and scales are drawn.
+// are codes, and scales are drawn. Package results ranks them (inputsOrder).
 const (
 	Zeros  = "zeros"  // all 0
 	Ones   = "ones"   // all 1
