@@ -14,7 +14,7 @@ import (
 type rewriter struct {
 	axes   map[*tile.Axis]tile.IndexExpr // instead of the axis
 	refs   map[*tile.Ref]*tile.Ref       // instead of the ref
-	resize func(old []int) []int // of a shape that does not follow from operands
+	resize func(old []int) []int         // of a shape that does not follow from operands
 	failed bool
 	values tile.Rewriter
 }
