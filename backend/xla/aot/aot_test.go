@@ -74,7 +74,7 @@ func build(t *testing.T, kernel kernels.Kernel, p problem.Matmul) []*tile.Progra
 // TestKernels compiles every rung in every dtype: for one generation all, for the
 // others the last rung.
 func TestKernels(t *testing.T) {
-	c, run := open(t, Options{}), thoroughtest.Choose(1, 3, 3)
+	c, run := open(t, Options{}), thoroughtest.Choose(1, 5, 5)
 	all := cases()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		p := all[name]

@@ -42,7 +42,7 @@ func TestAttention_Pages(t *testing.T) {
 // TestAttention_Rope compiles rungs that turn q and k, or q alone, in both forms and in part:
 // prompts, and decoding, for one generation; for all with MATLADDER_TESTS=full.
 func TestAttention_Rope(t *testing.T) {
-	c, f, run := open(t, Options{}), problem.AttentionFamily, thoroughtest.Choose(1, 3, 3)
+	c, f, run := open(t, Options{}), problem.AttentionFamily, thoroughtest.Choose(1, 7, 7)
 	for _, words := range []string{
 		"bfloat16:causal+rope", "float32:causal+rope", "bfloat16:causal+rope+interleaved", "bfloat16:causal+rope+rotary64",
 		"float32:causal+end+lengths+rope", "bfloat16:causal+end+lengths+rope+pages256", "bfloat16:ropeq+llama3",
@@ -81,7 +81,7 @@ func TestAttention_Rope(t *testing.T) {
 // TestAttention compiles every rung of attention for one generation; for all with
 // MATLADDER_TESTS=full.
 func TestAttention(t *testing.T) {
-	c, run := open(t, Options{}), thoroughtest.Choose(1, 3, 3)
+	c, run := open(t, Options{}), thoroughtest.Choose(1, 5, 5)
 	gqa := problem.Self(1024, 128, tile.BFloat16)
 	gqa.Heads, gqa.KVHeads, gqa.Causal = 8, 2, true
 	ragged := problem.Self(1000, 80, tile.Float32)

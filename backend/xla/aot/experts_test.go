@@ -14,7 +14,7 @@ import (
 // TestExperts compiles the choice of experts, and the way there and back, for all
 // generations.
 func TestExperts(t *testing.T) {
-	c, run := open(t, Options{}), thoroughtest.Choose(1, 5, 5)
+	c, run := open(t, Options{}), thoroughtest.Choose(1, 11, 11)
 	for _, p := range []problem.Experts{
 		{Tokens: 1024, Dim: 4096, Experts: 8, Choices: 2, Order: problem.TopFirst, Dtype: tile.BFloat16},
 		{Tokens: 300, Dim: 512, Experts: 64, Choices: 6, Capacity: 40, Order: problem.Renormalized, Dtype: tile.Float32},

@@ -16,7 +16,7 @@ import (
 // that they spell out and of sizes as in models, for one generation; for all with
 // MATLADDER_TESTS=full.
 func TestFamilies(t *testing.T) {
-	c, run := open(t, Options{}), thoroughtest.Choose(1, 5, 5)
+	c, run := open(t, Options{}), thoroughtest.Choose(1, 11, 11)
 	for _, in := range []struct {
 		family *problem.Family
 		shapes []problem.Sizes
