@@ -17,6 +17,7 @@ import (
 	"matladder/harness"
 	"matladder/internal/cli"
 	"matladder/internal/words"
+	"matladder/problem"
 	"matladder/results"
 	"matladder/results/bundle"
 	"matladder/stats"
@@ -76,11 +77,12 @@ func runVerify(ctx context.Context, args []string, stdout io.Writer) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		list, as := v.programs(i)
+		p, made, err := harness.Rebuild(&v.points[i].Record)
+		list, as := v.programs(i, made, err)
 		if programs += min(1, len(list)); as {
 			same++
 		}
-		if why := v.replay(ctx, &v.points[i], list); why == "" {
+		if why := v.replay(ctx, &v.points[i], p, err, list); why == "" {
 			outputs++
 		} else {
 			v.not[why] = append(v.not[why], name(&v.points[i]))
@@ -129,10 +131,10 @@ func (v *verification) figures() (unknown []string) {
 	return unknown
 }
 
-// programs are those of a point in the bundle, and whether this version makes the same of its row.
-func (v *verification) programs(point int) (list []*tile.Program, same bool) {
+// programs are those of a point in the bundle, and whether they are those that this version made
+// of its row, unless that failed by err.
+func (v *verification) programs(point int, made []*tile.Program, err error) (list []*tile.Program, same bool) {
 	name := fmt.Sprint(bundle.Programs, point+1)
-	_, made, err := harness.Rebuild(&v.points[point].Record)
 	code, ok := v.content[name+".json"]
 	if !ok {
 		if err == nil {
@@ -154,8 +156,8 @@ func (v *verification) programs(point int) (list []*tile.Program, same bool) {
 }
 
 // replay computes the output of a point by its programs again, on inputs of its seed. It returns
-// why it cannot.
-func (v *verification) replay(ctx context.Context, s *stats.Summary, programs []*tile.Program) string {
+// why it cannot. p is the problem of its row, unless that could not be made by err.
+func (v *verification) replay(ctx context.Context, s *stats.Summary, p problem.Problem, err error, programs []*tile.Program) string {
 	switch {
 	case s.Status != results.OK:
 		return "the point is " + string(s.Status)
@@ -168,7 +170,6 @@ func (v *verification) replay(ctx context.Context, s *stats.Summary, programs []
 	case !s.Seed.Known || s.Dist == "":
 		return "the row has no seed or inputs"
 	}
-	p, _, err := harness.Rebuild(&s.Record)
 	if err == nil && !(p.FLOPs() <= replayed && p.Bytes() <= replayed && small(programs)) {
 		return fmt.Sprintf("more than %d MFLOP or MB", replayed>>20)
 	}
