@@ -222,8 +222,8 @@ type fit struct{ size, variance, likely float64 }
 // tell, which leaves rows that are independent. What is assumed of a slope is a row more.
 func (s *scan) fit(x []float64, step int, by drift) fit {
 	var products [4][4]float64 // of level, slope, step and figures
-	var told [4]float64        // of the next row by those before it
-	behind, scale := 0.0, 1.0  // variance of what is told, and the product of those of rows
+	var told [4]float64        // the next row, predicted from those before it
+	behind, scale := 0.0, 1.0  // variance of the prediction, and the product of those of rows
 	for i, v := range x {
 		row := [4]float64{1, float64(i), 0, v - x[0]}
 		switch {

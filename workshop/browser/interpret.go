@@ -62,7 +62,7 @@ func (known importable) Import(at string) (*types.Package, error) {
 	return known[at], nil
 }
 
-// mostMistakes is how many of a file are told, as by the compiler.
+// mostMistakes is how many mistakes of a file are shown, as many as the compiler shows.
 const mostMistakes = 10
 
 // at is the statement that runs: marks in the source set it.

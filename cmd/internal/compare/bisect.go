@@ -207,7 +207,7 @@ func (b *bisection) git(ctx context.Context, args ...string) (string, error) {
 	apart(cmd)
 	err := cmd.Run()
 	said := strings.TrimSpace(out.String())
-	if err != nil && !strings.Contains(said, "first bad commit") { // one of several is told with an error
+	if err != nil && !strings.Contains(said, "first bad commit") { // it names several commits with an error
 		line, _, _ := strings.Cut(errs.String(), "\n")
 		return "", cmp.Or(ctx.Err(), fmt.Errorf("git %s: %w%s", args[0], err, words.Between(": ", line, "")))
 	}

@@ -35,7 +35,7 @@ const engine = (() => {
       w.waiting.delete(data.id);
     };
     w.onerror = (e) => {
-      e.preventDefault(); // it is told here
+      e.preventDefault(); // the page shows it
       stop(w, /call stack|recursion/.test(e.message) ? "It ran out of stack: does a function call itself without end?" : e.message);
     };
     const begun = new Promise((done, failed) => w.waiting.set(0, { done, failed }));
