@@ -152,6 +152,8 @@ func (c *Blocking) direct() []Loop {
 		return append(list, c.runs(), Loop{c.MC, fmt.Sprintf("× 1 row of a by %d columns of b, along its rows %s", c.NC, where)})
 	case gemm.ReadDots:
 		return append(list, Loop{tile.Ceil(c.MC, mr), fmt.Sprintf("× %d rows of a by %d columns of b, along these %s", min(c.MC, mr), c.NC, where)})
+	case gemm.ReadColumns:
+		return append(list, Loop{tile.Ceil(c.Cols, c.tile), fmt.Sprintf("× %d columns of b, each copied, by %d rows of a where they lie", min(c.Cols, c.tile), c.MC)})
 	case gemm.ReadAlong:
 		return append(list, c.runs(), Loop{tile.Ceil(c.MC, mr), fmt.Sprintf("× %d rows of a, one panel", mr)},
 			Loop{tile.Ceil(c.NC, c.tile), fmt.Sprintf("× %d columns of b, %s: %d×%d sums in registers over %d of k", c.tile, where, mr, c.tile, c.Run)})
