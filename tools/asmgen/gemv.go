@@ -1,6 +1,9 @@
 package asmgen
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A Gemv multiplies rows of a as they lie by few columns of b, each a vector in memory: dot products,
 // as many at a time as a vector has lanes. Type gemv of package gemm has the loop.
@@ -123,15 +126,27 @@ func (g Gemv) sums(a *Asm, rows, cols int) []string {
 	sums, b := g.regs(0, rows*cols), g.regs(rows*cols, rows*cols+cols)
 	temp := inTurn(g.regs(rows*cols+cols, min(rows*cols+cols+4, g.Registers-1)))
 	bases := gemvBases[:(rows+3)/4]
-	step := func(load func(mem, reg string)) {
+	asks := g.asks(a, rows, gemvBases[len(bases):])
+	step := func(masked bool) {
 		for j := range b {
-			load(at(rB, j*gemvColumn), b[j])
+			g.load(a, at(rB, j*gemvColumn), b[j], masked)
 		}
 		for i := range rows {
-			words := temp()
-			load(rowOf(bases[i/4], rGemvLDA, rGemvLDA3, i%4, 0), words)
+			mem, words := rowOf(bases[i/4], rGemvLDA, rGemvLDA3, i%4, 0), ""
+			if asks != nil && !masked {
+				a.Op("PREFETCHT0", rowOf(asks[i/4], rGemvLDA, rGemvLDA3, i%4, 0))
+			}
 			for j := range b {
-				g.multiplyAdd(a, words, b[j], sums[i*cols+j], temp)
+				switch sum := sums[i*cols+j]; {
+				case masked && g.Masks && g.Name == float32s.Name: // such a load would take a port of vectors
+					a.Op("VFMADD231PS", mem, b[j], gemvTail, sum)
+				case j == 0:
+					words = temp()
+					g.load(a, mem, words, masked)
+					fallthrough
+				default:
+					g.multiplyAdd(a, words, b[j], sum, temp)
+				}
 			}
 		}
 	}
@@ -142,9 +157,8 @@ func (g Gemv) sums(a *Asm, rows, cols int) []string {
 	a.Op("MOVQ", rWhole, rCount)
 	a.JumpIf(rCount, "JEQ", 0, rest)
 	a.CountDown(rCount, func() {
-		step(func(mem, reg string) { a.Op("VMOVUPS", mem, reg) })
-		a.advance(g.bytes(), bases...)
-		a.advance(g.bytes(), rB)
+		step(false)
+		a.advance(g.bytes(), slices.Concat([]string{rB}, bases, asks)...)
 	})
 	a.Place(rest)
 	if g.Masks {
@@ -153,15 +167,43 @@ func (g Gemv) sums(a *Asm, rows, cols int) []string {
 		a.Op("VPTEST", g.tail(), g.tail())
 	}
 	a.Op("JEQ", string(done))
-	step(func(mem, reg string) {
-		if g.Masks {
-			a.Op("VMOVUPS.Z", mem, gemvTail, reg)
-		} else {
-			a.Op("VMASKMOVPS", mem, g.tail(), reg)
-		}
-	})
+	step(true)
 	a.Place(done)
 	return sums
+}
+
+// load brings words to a register, or those behind the whole vectors and zeros.
+func (g Gemv) load(a *Asm, mem, reg string, masked bool) {
+	switch {
+	case !masked:
+		a.Op("VMOVUPS", mem, reg)
+	case g.Masks:
+		a.Op("VMOVUPS.Z", mem, gemvTail, reg)
+	default:
+		a.Op("VMASKMOVPS", mem, g.tail(), reg)
+	}
+}
+
+// asks sets registers to where each fourth row is that a step asks for: of the next turn, or where that
+// would drive out what L1 holds, of this one. There are none where vectors are less than a line, or where
+// all registers are taken.
+func (g Gemv) asks(a *Asm, rows int, free []string) []string {
+	const nearL1, nearRow, ahead = 16 << 10, 4 << 10, 512 // bytes
+	n := (rows + 3) / 4
+	if rows == 1 || n > len(free) || !g.Masks {
+		return nil
+	}
+	near := a.NewLabel("near")
+	a.Op("MOVQ", imm(rows), free[0])
+	a.Op("IMULQ", rGemvLDA, free[0])
+	a.Op("ADDQ", rA, free[0])
+	a.JumpIf(rGemvLDA, "JLE", min(nearRow, nearL1/rows), near)
+	a.Op("LEAQ", at(rA, ahead), free[0])
+	a.Place(near)
+	for i := 1; i < n; i++ {
+		a.Op("LEAQ", indexed(at(free[i-1], 0), rGemvLDA, 4), free[i])
+	}
+	return free[:n]
 }
 
 // halves are how far apart lanes are that fold adds, in the order in which it does.

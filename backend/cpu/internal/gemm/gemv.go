@@ -12,6 +12,18 @@ import (
 type gemvKernel[C Sum] struct {
 	run            gemv[C] // nil if there is none
 	columns, lanes int     // at most, and of a vector
+	half           gemv[C] // of vectors half as wide, for up to halfColumns; nil if there is none
+}
+
+const halfColumns = 4
+
+// of is the routine for so many steps and columns: where half a vector has all steps, one of such
+// vectors is faster.
+func (k *gemvKernel[C]) of(steps, cols int) gemv[C] {
+	if k.half != nil && steps <= k.lanes/2 && cols <= halfColumns {
+		return k.half
+	}
+	return k.run
 }
 
 // A gemv computes rows × cols dot products of rows of a, lda bytes apart, and of columns of b,
@@ -90,7 +102,7 @@ func (p *MicroKernels[S, C]) MultiplyColumns(r Run[S], c []C, ldc, m, n, k int, 
 			} else {
 				copyColumns(work, b[l*ldb+j:], ldb, deep, cols)
 			}
-			p.kernel.gemv.run(&c[j], ldc, a.at(0, l/p.KU), a.row, columns, deep/p.KU, m, cols, accumulate || l > 0)
+			p.kernel.gemv.of(deep/p.KU, cols)(&c[j], ldc, a.at(0, l/p.KU), a.row, columns, deep/p.KU, m, cols, accumulate || l > 0)
 		}
 	}
 }
@@ -103,7 +115,7 @@ func (x block[C]) edgeAlong(i0, i1, j, cols, s, steps int, b *uint32, accumulate
 	for done := 0; done < steps; done += gemvSteps {
 		run := min(gemvSteps, steps-done)
 		copyColumns(work, span(offset(b, done*x.nr*wordBytes), (run-1)*x.nr+cols), x.nr, run, cols)
-		x.kernel.gemv.run(&x.c[i0*x.ldc+j], x.ldc, x.a.at(i0/x.mr, s+done), x.a.row, &work[0], run, i1-i0, cols, accumulate || done > 0)
+		x.kernel.gemv.of(run, cols)(&x.c[i0*x.ldc+j], x.ldc, x.a.at(i0/x.mr, s+done), x.a.row, &work[0], run, i1-i0, cols, accumulate || done > 0)
 	}
 	return steps
 }
