@@ -85,7 +85,6 @@ func (g Gemv) tail() string { return g.reg(g.Registers - 1) }
 // are not stored.
 func (g Gemv) turns(a *Asm, rows, cols int) {
 	turn, whole, done := a.NewLabel("turn"), a.NewLabel("whole"), a.NewLabel("done")
-	a.Op("MOVQ", imm(rows), rFresh)
 	if g.Masks {
 		a.Op("MOVQ", imm(1<<(rows*cols)-1), rNext)
 		a.Op("KMOVW", rNext, gemvLive)
@@ -96,7 +95,11 @@ func (g Gemv) turns(a *Asm, rows, cols int) {
 		a.Op("LEAQ", indexed(at(gemvBases[i-1], 0), rGemvLDA, 4), gemvBases[i])
 	}
 	a.load("b", rB)
-	g.store(a, g.fold(a, g.sums(a, rows, cols)), rows, cols)
+	sum := g.fold(a, g.sums(a, rows, cols))
+	a.Op("MOVQ", imm(rows), rFresh)
+	a.Op("CMPQ", rRowsLeft, rFresh)
+	a.Op("CMOVQLT", rRowsLeft, rFresh)
+	g.store(a, sum, rows, cols)
 	a.Op("SUBQ", rFresh, rRowsLeft)
 	a.Op("JEQ", string(done))
 	a.JumpIf(rRowsLeft, "JGE", rows, whole)
@@ -126,16 +129,13 @@ func (g Gemv) sums(a *Asm, rows, cols int) []string {
 	sums, b := g.regs(0, rows*cols), g.regs(rows*cols, rows*cols+cols)
 	temp := inTurn(g.regs(rows*cols+cols, min(rows*cols+cols+4, g.Registers-1)))
 	bases := gemvBases[:(rows+3)/4]
-	asks := g.asks(a, rows, gemvBases[len(bases):])
-	step := func(masked bool) {
+	step := func(masked bool, ask func(row int)) {
 		for j := range b {
 			g.load(a, at(rB, j*gemvColumn), b[j], masked)
 		}
 		for i := range rows {
 			mem, words := rowOf(bases[i/4], rGemvLDA, rGemvLDA3, i%4, 0), ""
-			if asks != nil && !masked {
-				a.Op("PREFETCHT0", rowOf(asks[i/4], rGemvLDA, rGemvLDA3, i%4, 0))
-			}
+			ask(i)
 			for j := range b {
 				switch sum := sums[i*cols+j]; {
 				case masked && g.Masks && g.Name == float32s.Name: // such a load would take a port of vectors
@@ -150,16 +150,41 @@ func (g Gemv) sums(a *Asm, rows, cols int) []string {
 			}
 		}
 	}
+	loop := func(asks []string, ask func(row int)) {
+		a.CountDown(rCount, func() {
+			step(false, ask)
+			a.advance(g.bytes(), slices.Concat([]string{rB}, bases, asks)...)
+		})
+	}
 	rest, done := a.NewLabel("rest"), a.NewLabel("summed")
 	for _, sum := range sums {
 		a.Op("VPXOR", xmm(sum), xmm(sum), xmm(sum))
 	}
 	a.Op("MOVQ", rWhole, rCount)
 	a.JumpIf(rCount, "JEQ", 0, rest)
-	a.CountDown(rCount, func() {
-		step(false)
-		a.advance(g.bytes(), slices.Concat([]string{rB}, bases, asks)...)
-	})
+	nothing := func(int) {}
+	switch asks := gemvBases[len(bases):]; {
+	case !g.Masks || rows == 1: // what a step reads of a row is no line, or there is no next turn
+		loop(nil, nothing)
+	case len(asks) >= len(bases):
+		asks = asks[:len(bases)]
+		g.asks(a, rows, asks)
+		loop(asks, func(row int) { a.Op("PREFETCHT0", rowOf(asks[row/4], rGemvLDA, rGemvLDA3, row%4, 0)) })
+	default:
+		far := a.NewLabel("far")
+		a.JumpIf(rGemvLDA, "JGT", nearL1/rows, far)
+		a.EOL("the next turn follows in memory")
+		a.Op("LEAQ", indexed(at(bases[len(bases)-1], 0), rGemvLDA, 4), rFresh)
+		loop(nil, func(row int) {
+			a.Op("PREFETCHT0", at(rFresh, row*g.bytes()))
+			if row == rows-1 {
+				a.Op("ADDQ", imm(rows*g.bytes()), rFresh)
+			}
+		})
+		a.Op("JMP", string(rest))
+		a.Place(far)
+		loop(nil, nothing)
+	}
 	a.Place(rest)
 	if g.Masks {
 		a.Op("KTESTW", gemvTail, gemvTail)
@@ -167,9 +192,28 @@ func (g Gemv) sums(a *Asm, rows, cols int) []string {
 		a.Op("VPTEST", g.tail(), g.tail())
 	}
 	a.Op("JEQ", string(done))
-	step(true)
+	step(true, nothing)
 	a.Place(done)
 	return sums
+}
+
+// nearL1 is how many bytes of a a turn may be ahead of another to ask for, for L1 to hold them all.
+const nearL1 = 16 << 10
+
+// asks sets registers to where each fourth row is that steps ask for: of the next turn, or where those
+// would drive out what L1 holds, of this one.
+func (g Gemv) asks(a *Asm, rows int, asks []string) {
+	const row, ahead = 4 << 10, 512 // bytes
+	near := a.NewLabel("near")
+	a.Op("MOVQ", imm(rows), asks[0])
+	a.Op("IMULQ", rGemvLDA, asks[0])
+	a.Op("ADDQ", rA, asks[0])
+	a.JumpIf(rGemvLDA, "JLE", min(row, nearL1/rows), near)
+	a.Op("LEAQ", at(rA, ahead), asks[0])
+	a.Place(near)
+	for i := range asks[1:] {
+		a.Op("LEAQ", indexed(at(asks[i], 0), rGemvLDA, 4), asks[i+1])
+	}
 }
 
 // load brings words to a register, or those behind the whole vectors and zeros.
@@ -182,28 +226,6 @@ func (g Gemv) load(a *Asm, mem, reg string, masked bool) {
 	default:
 		a.Op("VMASKMOVPS", mem, g.tail(), reg)
 	}
-}
-
-// asks sets registers to where each fourth row is that a step asks for: of the next turn, or where that
-// would drive out what L1 holds, of this one. There are none where vectors are less than a line, or where
-// all registers are taken.
-func (g Gemv) asks(a *Asm, rows int, free []string) []string {
-	const nearL1, nearRow, ahead = 16 << 10, 4 << 10, 512 // bytes
-	n := (rows + 3) / 4
-	if rows == 1 || n > len(free) || !g.Masks {
-		return nil
-	}
-	near := a.NewLabel("near")
-	a.Op("MOVQ", imm(rows), free[0])
-	a.Op("IMULQ", rGemvLDA, free[0])
-	a.Op("ADDQ", rA, free[0])
-	a.JumpIf(rGemvLDA, "JLE", min(nearRow, nearL1/rows), near)
-	a.Op("LEAQ", at(rA, ahead), free[0])
-	a.Place(near)
-	for i := 1; i < n; i++ {
-		a.Op("LEAQ", indexed(at(free[i-1], 0), rGemvLDA, 4), free[i])
-	}
-	return free[:n]
 }
 
 // halves are how far apart lanes are that fold adds, in the order in which it does.

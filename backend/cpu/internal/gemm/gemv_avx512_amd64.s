@@ -32,7 +32,6 @@ TEXT ·gemvFloat32AVX512(SB), NOSPLIT, $0-65
 	JNE more2
 	CMPQ CX, $16
 	JLT few1
-	MOVQ $16, R15
 	MOVQ $65535, R8
 	KMOVW R8, K6
 turn3:
@@ -60,7 +59,70 @@ turn3:
 	MOVQ R9, R12
 	TESTQ R12, R12
 	JEQ rest6
-loop8:
+	CMPQ BX, $1024
+	JGT far8
+	LEAQ (R14)(BX*4), R15 // the next turn follows in memory
+loop9:
+	VMOVUPS (DI), Z16
+	PREFETCHT0 (R15)
+	VMOVUPS (R8), Z17
+	VFMADD231PS Z16, Z17, Z0
+	PREFETCHT0 64(R15)
+	VMOVUPS (R8)(BX*1), Z18
+	VFMADD231PS Z16, Z18, Z1
+	PREFETCHT0 128(R15)
+	VMOVUPS (R8)(BX*2), Z19
+	VFMADD231PS Z16, Z19, Z2
+	PREFETCHT0 192(R15)
+	VMOVUPS (R8)(AX*1), Z20
+	VFMADD231PS Z16, Z20, Z3
+	PREFETCHT0 256(R15)
+	VMOVUPS (R10), Z17
+	VFMADD231PS Z16, Z17, Z4
+	PREFETCHT0 320(R15)
+	VMOVUPS (R10)(BX*1), Z18
+	VFMADD231PS Z16, Z18, Z5
+	PREFETCHT0 384(R15)
+	VMOVUPS (R10)(BX*2), Z19
+	VFMADD231PS Z16, Z19, Z6
+	PREFETCHT0 448(R15)
+	VMOVUPS (R10)(AX*1), Z20
+	VFMADD231PS Z16, Z20, Z7
+	PREFETCHT0 512(R15)
+	VMOVUPS (R13), Z17
+	VFMADD231PS Z16, Z17, Z8
+	PREFETCHT0 576(R15)
+	VMOVUPS (R13)(BX*1), Z18
+	VFMADD231PS Z16, Z18, Z9
+	PREFETCHT0 640(R15)
+	VMOVUPS (R13)(BX*2), Z19
+	VFMADD231PS Z16, Z19, Z10
+	PREFETCHT0 704(R15)
+	VMOVUPS (R13)(AX*1), Z20
+	VFMADD231PS Z16, Z20, Z11
+	PREFETCHT0 768(R15)
+	VMOVUPS (R14), Z17
+	VFMADD231PS Z16, Z17, Z12
+	PREFETCHT0 832(R15)
+	VMOVUPS (R14)(BX*1), Z18
+	VFMADD231PS Z16, Z18, Z13
+	PREFETCHT0 896(R15)
+	VMOVUPS (R14)(BX*2), Z19
+	VFMADD231PS Z16, Z19, Z14
+	PREFETCHT0 960(R15)
+	ADDQ $1024, R15
+	VMOVUPS (R14)(AX*1), Z20
+	VFMADD231PS Z16, Z20, Z15
+	ADDQ $64, DI
+	ADDQ $64, R8
+	ADDQ $64, R10
+	ADDQ $64, R13
+	ADDQ $64, R14
+	DECQ R12
+	JNZ loop9
+	JMP rest6
+far8:
+loop10:
 	VMOVUPS (DI), Z16
 	VMOVUPS (R8), Z17
 	VFMADD231PS Z16, Z17, Z0
@@ -100,7 +162,7 @@ loop8:
 	ADDQ $64, R13
 	ADDQ $64, R14
 	DECQ R12
-	JNZ loop8
+	JNZ loop10
 rest6:
 	KTESTW K5, K5
 	JEQ summed7
@@ -170,25 +232,28 @@ summed7:
 	VBLENDMPS Z0, Z1, K1, Z17
 	VPERMILPS $177, Z17, Z17
 	VADDPS Z17, Z16, Z0
+	MOVQ $16, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
 	CMPQ R11, $4
-	JNE apart9
+	JNE apart11
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store11
+	JEQ store13
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored12
-store11:
+	JMP stored14
+store13:
 	VMOVUPS Z0, K6, (DX)
-stored12:
-	JMP stored10
-apart9:
+stored14:
+	JMP stored12
+apart11:
 	MOVQ DX, R8
 	LEAQ -4(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store13
+	JEQ store15
 	MOVQ R13, R12
 	ANDQ $1, R12
 	KMOVW R12, K7
@@ -285,8 +350,8 @@ apart9:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored14
-store13:
+	JMP stored16
+store15:
 	MOVQ R13, R12
 	ANDQ $1, R12
 	KMOVW R12, K7
@@ -367,8 +432,8 @@ store13:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored14:
-stored10:
+stored16:
+stored12:
 	SUBQ R15, CX
 	JEQ done5
 	CMPQ CX, $16
@@ -393,24 +458,15 @@ done5:
 	RET
 more2:
 	CMPQ R12, $2
-	JNE more15
+	JNE more17
 	CMPQ CX, $8
 	JLT few1
-	MOVQ $8, R15
 	MOVQ $65535, R8
 	KMOVW R8, K6
-turn16:
+turn18:
 	MOVQ SI, R8
 	LEAQ (R8)(BX*4), R10
 	MOVQ b+32(FP), DI
-	MOVQ $8, R13
-	IMULQ BX, R13
-	ADDQ SI, R13
-	CMPQ BX, $2048
-	JLE near19
-	LEAQ 512(SI), R13
-near19:
-	LEAQ (R13)(BX*4), R14
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -429,8 +485,16 @@ near19:
 	VPXOR X15, X15, X15
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest20
-loop22:
+	JEQ rest21
+	MOVQ $8, R13
+	IMULQ BX, R13
+	ADDQ SI, R13
+	CMPQ BX, $2048
+	JLE near23
+	LEAQ 512(SI), R13
+near23:
+	LEAQ (R13)(BX*4), R14
+loop24:
 	VMOVUPS (DI), Z16
 	VMOVUPS 4160(DI), Z17
 	PREFETCHT0 (R13)
@@ -471,10 +535,10 @@ loop22:
 	ADDQ $64, R13
 	ADDQ $64, R14
 	DECQ R12
-	JNZ loop22
-rest20:
+	JNZ loop24
+rest21:
 	KTESTW K5, K5
-	JEQ summed21
+	JEQ summed22
 	VMOVUPS.Z (DI), K5, Z16
 	VMOVUPS.Z 4160(DI), K5, Z17
 	VFMADD231PS (R8), Z16, K5, Z0
@@ -493,7 +557,7 @@ rest20:
 	VFMADD231PS (R10)(BX*2), Z17, K5, Z13
 	VFMADD231PS (R10)(AX*1), Z16, K5, Z14
 	VFMADD231PS (R10)(AX*1), Z17, K5, Z15
-summed21:
+summed22:
 	VBLENDMPS Z8, Z0, K4, Z16
 	VSHUFF32X4 $78, Z8, Z0, Z17
 	VADDPS Z17, Z16, Z0
@@ -542,25 +606,28 @@ summed21:
 	VBLENDMPS Z0, Z1, K1, Z17
 	VPERMILPS $177, Z17, Z17
 	VADDPS Z17, Z16, Z0
+	MOVQ $8, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
 	CMPQ R11, $8
-	JNE apart23
+	JNE apart25
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store25
+	JEQ store27
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored26
-store25:
+	JMP stored28
+store27:
 	VMOVUPS Z0, K6, (DX)
-stored26:
-	JMP stored24
-apart23:
+stored28:
+	JMP stored26
+apart25:
 	MOVQ DX, R8
 	LEAQ -8(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store27
+	JEQ store29
 	MOVQ R13, R12
 	ANDQ $3, R12
 	KMOVW R12, K7
@@ -609,8 +676,8 @@ apart23:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored28
-store27:
+	JMP stored30
+store29:
 	MOVQ R13, R12
 	ANDQ $3, R12
 	KMOVW R12, K7
@@ -651,12 +718,12 @@ store27:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored28:
-stored24:
+stored30:
+stored26:
 	SUBQ R15, CX
-	JEQ done18
+	JEQ done20
 	CMPQ CX, $8
-	JGE whole17
+	JGE whole19
 	MOVQ CX, R15
 	IMUL3Q $-2, CX, R12 // the last sums, of those rows
 	ADDQ $16, R12
@@ -664,37 +731,28 @@ stored24:
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
 	KMOVW R8, K6
-whole17:
+whole19:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	MOVQ R15, R12
 	IMULQ R11, R12
 	ADDQ R12, DX
-	JMP turn16
-done18:
+	JMP turn18
+done20:
 	VZEROUPPER
 	RET
-more15:
+more17:
 	CMPQ R12, $3
-	JNE more29
+	JNE more31
 	CMPQ CX, $5
 	JLT few1
-	MOVQ $5, R15
 	MOVQ $32767, R8
 	KMOVW R8, K6
-turn30:
+turn32:
 	MOVQ SI, R8
 	LEAQ (R8)(BX*4), R10
 	MOVQ b+32(FP), DI
-	MOVQ $5, R13
-	IMULQ BX, R13
-	ADDQ SI, R13
-	CMPQ BX, $3276
-	JLE near33
-	LEAQ 512(SI), R13
-near33:
-	LEAQ (R13)(BX*4), R14
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -712,8 +770,16 @@ near33:
 	VPXOR X14, X14, X14
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest34
-loop36:
+	JEQ rest35
+	MOVQ $5, R13
+	IMULQ BX, R13
+	ADDQ SI, R13
+	CMPQ BX, $3276
+	JLE near37
+	LEAQ 512(SI), R13
+near37:
+	LEAQ (R13)(BX*4), R14
+loop38:
 	VMOVUPS (DI), Z15
 	VMOVUPS 4160(DI), Z16
 	VMOVUPS 8320(DI), Z17
@@ -748,10 +814,10 @@ loop36:
 	ADDQ $64, R13
 	ADDQ $64, R14
 	DECQ R12
-	JNZ loop36
-rest34:
+	JNZ loop38
+rest35:
 	KTESTW K5, K5
-	JEQ summed35
+	JEQ summed36
 	VMOVUPS.Z (DI), K5, Z15
 	VMOVUPS.Z 4160(DI), K5, Z16
 	VMOVUPS.Z 8320(DI), K5, Z17
@@ -770,7 +836,7 @@ rest34:
 	VFMADD231PS (R10), Z15, K5, Z12
 	VFMADD231PS (R10), Z16, K5, Z13
 	VFMADD231PS (R10), Z17, K5, Z14
-summed35:
+summed36:
 	VBLENDMPS Z8, Z0, K4, Z15
 	VSHUFF32X4 $78, Z8, Z0, Z16
 	VADDPS Z16, Z15, Z0
@@ -818,25 +884,28 @@ summed35:
 	VBLENDMPS Z0, Z1, K1, Z16
 	VPERMILPS $177, Z16, Z16
 	VADDPS Z16, Z15, Z0
+	MOVQ $5, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
 	CMPQ R11, $12
-	JNE apart37
+	JNE apart39
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store39
+	JEQ store41
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored40
-store39:
+	JMP stored42
+store41:
 	VMOVUPS Z0, K6, (DX)
-stored40:
-	JMP stored38
-apart37:
+stored42:
+	JMP stored40
+apart39:
 	MOVQ DX, R8
 	LEAQ -12(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store41
+	JEQ store43
 	MOVQ R13, R12
 	ANDQ $7, R12
 	KMOVW R12, K7
@@ -867,8 +936,8 @@ apart37:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored42
-store41:
+	JMP stored44
+store43:
 	MOVQ R13, R12
 	ANDQ $7, R12
 	KMOVW R12, K7
@@ -894,12 +963,12 @@ store41:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored42:
-stored38:
+stored44:
+stored40:
 	SUBQ R15, CX
-	JEQ done32
+	JEQ done34
 	CMPQ CX, $5
-	JGE whole31
+	JGE whole33
 	MOVQ CX, R15
 	IMUL3Q $-3, CX, R12 // the last sums, of those rows
 	ADDQ $15, R12
@@ -907,35 +976,27 @@ stored38:
 	SHLXQ R12, R8, R8
 	ANDQ $32767, R8
 	KMOVW R8, K6
-whole31:
+whole33:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	MOVQ R15, R12
 	IMULQ R11, R12
 	ADDQ R12, DX
-	JMP turn30
-done32:
+	JMP turn32
+done34:
 	VZEROUPPER
 	RET
-more29:
+more31:
 	CMPQ R12, $4
-	JNE more43
+	JNE more45
 	CMPQ CX, $4
 	JLT few1
-	MOVQ $4, R15
 	MOVQ $65535, R8
 	KMOVW R8, K6
-turn44:
+turn46:
 	MOVQ SI, R8
 	MOVQ b+32(FP), DI
-	MOVQ $4, R10
-	IMULQ BX, R10
-	ADDQ SI, R10
-	CMPQ BX, $4096
-	JLE near47
-	LEAQ 512(SI), R10
-near47:
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -954,8 +1015,15 @@ near47:
 	VPXOR X15, X15, X15
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest48
-loop50:
+	JEQ rest49
+	MOVQ $4, R10
+	IMULQ BX, R10
+	ADDQ SI, R10
+	CMPQ BX, $4096
+	JLE near51
+	LEAQ 512(SI), R10
+near51:
+loop52:
 	VMOVUPS (DI), Z16
 	VMOVUPS 4160(DI), Z17
 	VMOVUPS 8320(DI), Z18
@@ -988,10 +1056,10 @@ loop50:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop50
-rest48:
+	JNZ loop52
+rest49:
 	KTESTW K5, K5
-	JEQ summed49
+	JEQ summed50
 	VMOVUPS.Z (DI), K5, Z16
 	VMOVUPS.Z 4160(DI), K5, Z17
 	VMOVUPS.Z 8320(DI), K5, Z18
@@ -1012,7 +1080,7 @@ rest48:
 	VFMADD231PS (R8)(AX*1), Z17, K5, Z13
 	VFMADD231PS (R8)(AX*1), Z18, K5, Z14
 	VFMADD231PS (R8)(AX*1), Z19, K5, Z15
-summed49:
+summed50:
 	VBLENDMPS Z8, Z0, K4, Z16
 	VSHUFF32X4 $78, Z8, Z0, Z17
 	VADDPS Z17, Z16, Z0
@@ -1061,25 +1129,28 @@ summed49:
 	VBLENDMPS Z0, Z1, K1, Z17
 	VPERMILPS $177, Z17, Z17
 	VADDPS Z17, Z16, Z0
+	MOVQ $4, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
 	CMPQ R11, $16
-	JNE apart51
+	JNE apart53
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store53
+	JEQ store55
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored54
-store53:
+	JMP stored56
+store55:
 	VMOVUPS Z0, K6, (DX)
-stored54:
-	JMP stored52
-apart51:
+stored56:
+	JMP stored54
+apart53:
 	MOVQ DX, R8
 	LEAQ -16(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store55
+	JEQ store57
 	MOVQ R13, R12
 	ANDQ $15, R12
 	KMOVW R12, K7
@@ -1104,8 +1175,8 @@ apart51:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored56
-store55:
+	JMP stored58
+store57:
 	MOVQ R13, R12
 	ANDQ $15, R12
 	KMOVW R12, K7
@@ -1126,12 +1197,12 @@ store55:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored56:
-stored52:
+stored58:
+stored54:
 	SUBQ R15, CX
-	JEQ done46
+	JEQ done48
 	CMPQ CX, $4
-	JGE whole45
+	JGE whole47
 	MOVQ CX, R15
 	IMUL3Q $-4, CX, R12 // the last sums, of those rows
 	ADDQ $16, R12
@@ -1139,35 +1210,27 @@ stored52:
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
 	KMOVW R8, K6
-whole45:
+whole47:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	MOVQ R15, R12
 	IMULQ R11, R12
 	ADDQ R12, DX
-	JMP turn44
-done46:
+	JMP turn46
+done48:
 	VZEROUPPER
 	RET
-more43:
+more45:
 	CMPQ R12, $5
-	JNE more57
+	JNE more59
 	CMPQ CX, $3
 	JLT few1
-	MOVQ $3, R15
 	MOVQ $32767, R8
 	KMOVW R8, K6
-turn58:
+turn60:
 	MOVQ SI, R8
 	MOVQ b+32(FP), DI
-	MOVQ $3, R10
-	IMULQ BX, R10
-	ADDQ SI, R10
-	CMPQ BX, $4096
-	JLE near61
-	LEAQ 512(SI), R10
-near61:
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -1185,8 +1248,15 @@ near61:
 	VPXOR X14, X14, X14
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest62
-loop64:
+	JEQ rest63
+	MOVQ $3, R10
+	IMULQ BX, R10
+	ADDQ SI, R10
+	CMPQ BX, $4096
+	JLE near65
+	LEAQ 512(SI), R10
+near65:
+loop66:
 	VMOVUPS (DI), Z15
 	VMOVUPS 4160(DI), Z16
 	VMOVUPS 8320(DI), Z17
@@ -1217,10 +1287,10 @@ loop64:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop64
-rest62:
+	JNZ loop66
+rest63:
 	KTESTW K5, K5
-	JEQ summed63
+	JEQ summed64
 	VMOVUPS.Z (DI), K5, Z15
 	VMOVUPS.Z 4160(DI), K5, Z16
 	VMOVUPS.Z 8320(DI), K5, Z17
@@ -1241,7 +1311,7 @@ rest62:
 	VFMADD231PS (R8)(BX*2), Z17, K5, Z12
 	VFMADD231PS (R8)(BX*2), Z18, K5, Z13
 	VFMADD231PS (R8)(BX*2), Z19, K5, Z14
-summed63:
+summed64:
 	VBLENDMPS Z8, Z0, K4, Z15
 	VSHUFF32X4 $78, Z8, Z0, Z16
 	VADDPS Z16, Z15, Z0
@@ -1289,25 +1359,28 @@ summed63:
 	VBLENDMPS Z0, Z1, K1, Z16
 	VPERMILPS $177, Z16, Z16
 	VADDPS Z16, Z15, Z0
+	MOVQ $3, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
 	CMPQ R11, $20
-	JNE apart65
+	JNE apart67
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store67
+	JEQ store69
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored68
-store67:
+	JMP stored70
+store69:
 	VMOVUPS Z0, K6, (DX)
-stored68:
-	JMP stored66
-apart65:
+stored70:
+	JMP stored68
+apart67:
 	MOVQ DX, R8
 	LEAQ -20(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store69
+	JEQ store71
 	MOVQ R13, R12
 	ANDQ $31, R12
 	KMOVW R12, K7
@@ -1326,8 +1399,8 @@ apart65:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored70
-store69:
+	JMP stored72
+store71:
 	MOVQ R13, R12
 	ANDQ $31, R12
 	KMOVW R12, K7
@@ -1343,12 +1416,12 @@ store69:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored70:
-stored66:
+stored72:
+stored68:
 	SUBQ R15, CX
-	JEQ done60
+	JEQ done62
 	CMPQ CX, $3
-	JGE whole59
+	JGE whole61
 	MOVQ CX, R15
 	IMUL3Q $-5, CX, R12 // the last sums, of those rows
 	ADDQ $15, R12
@@ -1356,35 +1429,27 @@ stored66:
 	SHLXQ R12, R8, R8
 	ANDQ $32767, R8
 	KMOVW R8, K6
-whole59:
+whole61:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	MOVQ R15, R12
 	IMULQ R11, R12
 	ADDQ R12, DX
-	JMP turn58
-done60:
+	JMP turn60
+done62:
 	VZEROUPPER
 	RET
-more57:
+more59:
 	CMPQ R12, $6
-	JNE more71
+	JNE more73
 	CMPQ CX, $2
 	JLT few1
-	MOVQ $2, R15
 	MOVQ $4095, R8
 	KMOVW R8, K6
-turn72:
+turn74:
 	MOVQ SI, R8
 	MOVQ b+32(FP), DI
-	MOVQ $2, R10
-	IMULQ BX, R10
-	ADDQ SI, R10
-	CMPQ BX, $4096
-	JLE near75
-	LEAQ 512(SI), R10
-near75:
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -1399,8 +1464,15 @@ near75:
 	VPXOR X11, X11, X11
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest76
-loop78:
+	JEQ rest77
+	MOVQ $2, R10
+	IMULQ BX, R10
+	ADDQ SI, R10
+	CMPQ BX, $4096
+	JLE near79
+	LEAQ 512(SI), R10
+near79:
+loop80:
 	VMOVUPS (DI), Z12
 	VMOVUPS 4160(DI), Z13
 	VMOVUPS 8320(DI), Z14
@@ -1427,10 +1499,10 @@ loop78:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop78
-rest76:
+	JNZ loop80
+rest77:
 	KTESTW K5, K5
-	JEQ summed77
+	JEQ summed78
 	VMOVUPS.Z (DI), K5, Z12
 	VMOVUPS.Z 4160(DI), K5, Z13
 	VMOVUPS.Z 8320(DI), K5, Z14
@@ -1449,7 +1521,7 @@ rest76:
 	VFMADD231PS (R8)(BX*1), Z15, K5, Z9
 	VFMADD231PS (R8)(BX*1), Z16, K5, Z10
 	VFMADD231PS (R8)(BX*1), Z17, K5, Z11
-summed77:
+summed78:
 	VBLENDMPS Z8, Z0, K4, Z12
 	VSHUFF32X4 $78, Z8, Z0, Z13
 	VADDPS Z13, Z12, Z0
@@ -1494,25 +1566,28 @@ summed77:
 	VBLENDMPS Z0, Z1, K1, Z13
 	VPERMILPS $177, Z13, Z13
 	VADDPS Z13, Z12, Z0
+	MOVQ $2, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
 	CMPQ R11, $24
-	JNE apart79
+	JNE apart81
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store81
+	JEQ store83
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored82
-store81:
+	JMP stored84
+store83:
 	VMOVUPS Z0, K6, (DX)
-stored82:
-	JMP stored80
-apart79:
+stored84:
+	JMP stored82
+apart81:
 	MOVQ DX, R8
 	LEAQ -24(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store83
+	JEQ store85
 	MOVQ R13, R12
 	ANDQ $63, R12
 	KMOVW R12, K7
@@ -1525,8 +1600,8 @@ apart79:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored84
-store83:
+	JMP stored86
+store85:
 	MOVQ R13, R12
 	ANDQ $63, R12
 	KMOVW R12, K7
@@ -1537,12 +1612,12 @@ store83:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored84:
-stored80:
+stored86:
+stored82:
 	SUBQ R15, CX
-	JEQ done74
+	JEQ done76
 	CMPQ CX, $2
-	JGE whole73
+	JGE whole75
 	MOVQ CX, R15
 	IMUL3Q $-6, CX, R12 // the last sums, of those rows
 	ADDQ $12, R12
@@ -1550,35 +1625,27 @@ stored80:
 	SHLXQ R12, R8, R8
 	ANDQ $4095, R8
 	KMOVW R8, K6
-whole73:
+whole75:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	MOVQ R15, R12
 	IMULQ R11, R12
 	ADDQ R12, DX
-	JMP turn72
-done74:
+	JMP turn74
+done76:
 	VZEROUPPER
 	RET
-more71:
+more73:
 	CMPQ R12, $7
-	JNE more85
+	JNE more87
 	CMPQ CX, $2
 	JLT few1
-	MOVQ $2, R15
 	MOVQ $16383, R8
 	KMOVW R8, K6
-turn86:
+turn88:
 	MOVQ SI, R8
 	MOVQ b+32(FP), DI
-	MOVQ $2, R10
-	IMULQ BX, R10
-	ADDQ SI, R10
-	CMPQ BX, $4096
-	JLE near89
-	LEAQ 512(SI), R10
-near89:
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -1595,8 +1662,15 @@ near89:
 	VPXOR X13, X13, X13
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest90
-loop92:
+	JEQ rest91
+	MOVQ $2, R10
+	IMULQ BX, R10
+	ADDQ SI, R10
+	CMPQ BX, $4096
+	JLE near93
+	LEAQ 512(SI), R10
+near93:
+loop94:
 	VMOVUPS (DI), Z14
 	VMOVUPS 4160(DI), Z15
 	VMOVUPS 8320(DI), Z16
@@ -1626,10 +1700,10 @@ loop92:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop92
-rest90:
+	JNZ loop94
+rest91:
 	KTESTW K5, K5
-	JEQ summed91
+	JEQ summed92
 	VMOVUPS.Z (DI), K5, Z14
 	VMOVUPS.Z 4160(DI), K5, Z15
 	VMOVUPS.Z 8320(DI), K5, Z16
@@ -1651,7 +1725,7 @@ rest90:
 	VFMADD231PS (R8)(BX*1), Z18, K5, Z11
 	VFMADD231PS (R8)(BX*1), Z19, K5, Z12
 	VFMADD231PS (R8)(BX*1), Z20, K5, Z13
-summed91:
+summed92:
 	VBLENDMPS Z8, Z0, K4, Z14
 	VSHUFF32X4 $78, Z8, Z0, Z15
 	VADDPS Z15, Z14, Z0
@@ -1698,25 +1772,28 @@ summed91:
 	VBLENDMPS Z0, Z1, K1, Z15
 	VPERMILPS $177, Z15, Z15
 	VADDPS Z15, Z14, Z0
+	MOVQ $2, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
 	CMPQ R11, $28
-	JNE apart93
+	JNE apart95
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store95
+	JEQ store97
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored96
-store95:
+	JMP stored98
+store97:
 	VMOVUPS Z0, K6, (DX)
-stored96:
-	JMP stored94
-apart93:
+stored98:
+	JMP stored96
+apart95:
 	MOVQ DX, R8
 	LEAQ -28(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store97
+	JEQ store99
 	MOVQ R13, R12
 	ANDQ $127, R12
 	KMOVW R12, K7
@@ -1729,8 +1806,8 @@ apart93:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored98
-store97:
+	JMP stored100
+store99:
 	MOVQ R13, R12
 	ANDQ $127, R12
 	KMOVW R12, K7
@@ -1741,12 +1818,12 @@ store97:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored98:
-stored94:
+stored100:
+stored96:
 	SUBQ R15, CX
-	JEQ done88
+	JEQ done90
 	CMPQ CX, $2
-	JGE whole87
+	JGE whole89
 	MOVQ CX, R15
 	IMUL3Q $-7, CX, R12 // the last sums, of those rows
 	ADDQ $14, R12
@@ -1754,33 +1831,25 @@ stored94:
 	SHLXQ R12, R8, R8
 	ANDQ $16383, R8
 	KMOVW R8, K6
-whole87:
+whole89:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	MOVQ R15, R12
 	IMULQ R11, R12
 	ADDQ R12, DX
-	JMP turn86
-done88:
+	JMP turn88
+done90:
 	VZEROUPPER
 	RET
-more85:
+more87:
 	CMPQ CX, $2
 	JLT few1
-	MOVQ $2, R15
 	MOVQ $65535, R8
 	KMOVW R8, K6
-turn100:
+turn102:
 	MOVQ SI, R8
 	MOVQ b+32(FP), DI
-	MOVQ $2, R10
-	IMULQ BX, R10
-	ADDQ SI, R10
-	CMPQ BX, $4096
-	JLE near103
-	LEAQ 512(SI), R10
-near103:
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -1799,8 +1868,15 @@ near103:
 	VPXOR X15, X15, X15
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest104
-loop106:
+	JEQ rest105
+	MOVQ $2, R10
+	IMULQ BX, R10
+	ADDQ SI, R10
+	CMPQ BX, $4096
+	JLE near107
+	LEAQ 512(SI), R10
+near107:
+loop108:
 	VMOVUPS (DI), Z16
 	VMOVUPS 4160(DI), Z17
 	VMOVUPS 8320(DI), Z18
@@ -1833,10 +1909,10 @@ loop106:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop106
-rest104:
+	JNZ loop108
+rest105:
 	KTESTW K5, K5
-	JEQ summed105
+	JEQ summed106
 	VMOVUPS.Z (DI), K5, Z16
 	VMOVUPS.Z 4160(DI), K5, Z17
 	VMOVUPS.Z 8320(DI), K5, Z18
@@ -1861,7 +1937,7 @@ rest104:
 	VFMADD231PS (R8)(BX*1), Z21, K5, Z13
 	VFMADD231PS (R8)(BX*1), Z22, K5, Z14
 	VFMADD231PS (R8)(BX*1), Z23, K5, Z15
-summed105:
+summed106:
 	VBLENDMPS Z8, Z0, K4, Z16
 	VSHUFF32X4 $78, Z8, Z0, Z17
 	VADDPS Z17, Z16, Z0
@@ -1910,25 +1986,28 @@ summed105:
 	VBLENDMPS Z0, Z1, K1, Z17
 	VPERMILPS $177, Z17, Z17
 	VADDPS Z17, Z16, Z0
+	MOVQ $2, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
 	CMPQ R11, $32
-	JNE apart107
+	JNE apart109
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store109
+	JEQ store111
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored110
-store109:
+	JMP stored112
+store111:
 	VMOVUPS Z0, K6, (DX)
-stored110:
-	JMP stored108
-apart107:
+stored112:
+	JMP stored110
+apart109:
 	MOVQ DX, R8
 	LEAQ -32(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store111
+	JEQ store113
 	MOVQ R13, R12
 	ANDQ $255, R12
 	KMOVW R12, K7
@@ -1941,8 +2020,8 @@ apart107:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored112
-store111:
+	JMP stored114
+store113:
 	MOVQ R13, R12
 	ANDQ $255, R12
 	KMOVW R12, K7
@@ -1953,12 +2032,12 @@ store111:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored112:
-stored108:
+stored114:
+stored110:
 	SUBQ R15, CX
-	JEQ done102
+	JEQ done104
 	CMPQ CX, $2
-	JGE whole101
+	JGE whole103
 	MOVQ CX, R15
 	IMUL3Q $-8, CX, R12 // the last sums, of those rows
 	ADDQ $16, R12
@@ -1966,44 +2045,44 @@ stored108:
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
 	KMOVW R8, K6
-whole101:
+whole103:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	MOVQ R15, R12
 	IMULQ R11, R12
 	ADDQ R12, DX
-	JMP turn100
-done102:
+	JMP turn102
+done104:
 	VZEROUPPER
 	RET
-more99:
+more101:
 few1:
-row113:
+row115:
 	MOVQ b+32(FP), R10
 	MOVQ cols+56(FP), R13
 	MOVQ DX, R15
-column114:
+column116:
 	MOVQ SI, R8
 	MOVQ R10, DI
 	VPXOR X0, X0, X0
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest115
-loop117:
+	JEQ rest117
+loop119:
 	VMOVUPS (DI), Z1
 	VMOVUPS (R8), Z2
 	VFMADD231PS Z1, Z2, Z0
 	ADDQ $64, DI
 	ADDQ $64, R8
 	DECQ R12
-	JNZ loop117
-rest115:
+	JNZ loop119
+rest117:
 	KTESTW K5, K5
-	JEQ summed116
+	JEQ summed118
 	VMOVUPS.Z (DI), K5, Z1
 	VFMADD231PS (R8), Z1, K5, Z0
-summed116:
+summed118:
 	VSHUFF32X4 $78, Z0, Z0, Z2
 	VADDPS Z2, Z0, Z0
 	VSHUFPS $78, Z0, Z0, Z2
@@ -2014,22 +2093,22 @@ summed116:
 	VADDPS Z2, Z0, Z0
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store118
+	JEQ store120
 	VMOVSS (R15), X1
 	VADDPS X1, X0, X0
 	VMOVSS X0, (R15)
-	JMP stored119
-store118:
+	JMP stored121
+store120:
 	VMOVSS X0, (R15)
-stored119:
+stored121:
 	ADDQ $4160, R10
 	ADDQ $4, R15
 	DECQ R13
-	JNE column114
+	JNE column116
 	ADDQ BX, SI
 	ADDQ R11, DX
 	DECQ CX
-	JNE row113
+	JNE row115
 	VZEROUPPER
 	RET
 
@@ -2063,7 +2142,6 @@ TEXT ·gemvBFloat16AVX512(SB), NOSPLIT, $0-65
 	JNE more2
 	CMPQ CX, $16
 	JLT few1
-	MOVQ $16, R15
 	MOVQ $65535, R8
 	KMOVW R8, K6
 turn3:
@@ -2091,7 +2169,70 @@ turn3:
 	MOVQ R9, R12
 	TESTQ R12, R12
 	JEQ rest6
-loop8:
+	CMPQ BX, $1024
+	JGT far8
+	LEAQ (R14)(BX*4), R15 // the next turn follows in memory
+loop9:
+	VMOVUPS (DI), Z16
+	PREFETCHT0 (R15)
+	VMOVUPS (R8), Z17
+	BYTE $0x62; BYTE $0xb2; BYTE $0x76; BYTE $0x40; BYTE $0x52; BYTE $0xc0 // VDPBF16PS Z16, Z17, Z0
+	PREFETCHT0 64(R15)
+	VMOVUPS (R8)(BX*1), Z18
+	BYTE $0x62; BYTE $0xb2; BYTE $0x6e; BYTE $0x40; BYTE $0x52; BYTE $0xc8 // VDPBF16PS Z16, Z18, Z1
+	PREFETCHT0 128(R15)
+	VMOVUPS (R8)(BX*2), Z19
+	BYTE $0x62; BYTE $0xb2; BYTE $0x66; BYTE $0x40; BYTE $0x52; BYTE $0xd0 // VDPBF16PS Z16, Z19, Z2
+	PREFETCHT0 192(R15)
+	VMOVUPS (R8)(AX*1), Z20
+	BYTE $0x62; BYTE $0xb2; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xd8 // VDPBF16PS Z16, Z20, Z3
+	PREFETCHT0 256(R15)
+	VMOVUPS (R10), Z17
+	BYTE $0x62; BYTE $0xb2; BYTE $0x76; BYTE $0x40; BYTE $0x52; BYTE $0xe0 // VDPBF16PS Z16, Z17, Z4
+	PREFETCHT0 320(R15)
+	VMOVUPS (R10)(BX*1), Z18
+	BYTE $0x62; BYTE $0xb2; BYTE $0x6e; BYTE $0x40; BYTE $0x52; BYTE $0xe8 // VDPBF16PS Z16, Z18, Z5
+	PREFETCHT0 384(R15)
+	VMOVUPS (R10)(BX*2), Z19
+	BYTE $0x62; BYTE $0xb2; BYTE $0x66; BYTE $0x40; BYTE $0x52; BYTE $0xf0 // VDPBF16PS Z16, Z19, Z6
+	PREFETCHT0 448(R15)
+	VMOVUPS (R10)(AX*1), Z20
+	BYTE $0x62; BYTE $0xb2; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xf8 // VDPBF16PS Z16, Z20, Z7
+	PREFETCHT0 512(R15)
+	VMOVUPS (R13), Z17
+	BYTE $0x62; BYTE $0x32; BYTE $0x76; BYTE $0x40; BYTE $0x52; BYTE $0xc0 // VDPBF16PS Z16, Z17, Z8
+	PREFETCHT0 576(R15)
+	VMOVUPS (R13)(BX*1), Z18
+	BYTE $0x62; BYTE $0x32; BYTE $0x6e; BYTE $0x40; BYTE $0x52; BYTE $0xc8 // VDPBF16PS Z16, Z18, Z9
+	PREFETCHT0 640(R15)
+	VMOVUPS (R13)(BX*2), Z19
+	BYTE $0x62; BYTE $0x32; BYTE $0x66; BYTE $0x40; BYTE $0x52; BYTE $0xd0 // VDPBF16PS Z16, Z19, Z10
+	PREFETCHT0 704(R15)
+	VMOVUPS (R13)(AX*1), Z20
+	BYTE $0x62; BYTE $0x32; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xd8 // VDPBF16PS Z16, Z20, Z11
+	PREFETCHT0 768(R15)
+	VMOVUPS (R14), Z17
+	BYTE $0x62; BYTE $0x32; BYTE $0x76; BYTE $0x40; BYTE $0x52; BYTE $0xe0 // VDPBF16PS Z16, Z17, Z12
+	PREFETCHT0 832(R15)
+	VMOVUPS (R14)(BX*1), Z18
+	BYTE $0x62; BYTE $0x32; BYTE $0x6e; BYTE $0x40; BYTE $0x52; BYTE $0xe8 // VDPBF16PS Z16, Z18, Z13
+	PREFETCHT0 896(R15)
+	VMOVUPS (R14)(BX*2), Z19
+	BYTE $0x62; BYTE $0x32; BYTE $0x66; BYTE $0x40; BYTE $0x52; BYTE $0xf0 // VDPBF16PS Z16, Z19, Z14
+	PREFETCHT0 960(R15)
+	ADDQ $1024, R15
+	VMOVUPS (R14)(AX*1), Z20
+	BYTE $0x62; BYTE $0x32; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xf8 // VDPBF16PS Z16, Z20, Z15
+	ADDQ $64, DI
+	ADDQ $64, R8
+	ADDQ $64, R10
+	ADDQ $64, R13
+	ADDQ $64, R14
+	DECQ R12
+	JNZ loop9
+	JMP rest6
+far8:
+loop10:
 	VMOVUPS (DI), Z16
 	VMOVUPS (R8), Z17
 	BYTE $0x62; BYTE $0xb2; BYTE $0x76; BYTE $0x40; BYTE $0x52; BYTE $0xc0 // VDPBF16PS Z16, Z17, Z0
@@ -2131,7 +2272,7 @@ loop8:
 	ADDQ $64, R13
 	ADDQ $64, R14
 	DECQ R12
-	JNZ loop8
+	JNZ loop10
 rest6:
 	KTESTW K5, K5
 	JEQ summed7
@@ -2217,25 +2358,28 @@ summed7:
 	VBLENDMPS Z0, Z1, K1, Z17
 	VPERMILPS $177, Z17, Z17
 	VADDPS Z17, Z16, Z0
+	MOVQ $16, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
 	CMPQ R11, $4
-	JNE apart9
+	JNE apart11
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store11
+	JEQ store13
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored12
-store11:
+	JMP stored14
+store13:
 	VMOVUPS Z0, K6, (DX)
-stored12:
-	JMP stored10
-apart9:
+stored14:
+	JMP stored12
+apart11:
 	MOVQ DX, R8
 	LEAQ -4(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store13
+	JEQ store15
 	MOVQ R13, R12
 	ANDQ $1, R12
 	KMOVW R12, K7
@@ -2332,8 +2476,8 @@ apart9:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored14
-store13:
+	JMP stored16
+store15:
 	MOVQ R13, R12
 	ANDQ $1, R12
 	KMOVW R12, K7
@@ -2414,8 +2558,8 @@ store13:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored14:
-stored10:
+stored16:
+stored12:
 	SUBQ R15, CX
 	JEQ done5
 	CMPQ CX, $16
@@ -2440,24 +2584,15 @@ done5:
 	RET
 more2:
 	CMPQ R12, $2
-	JNE more15
+	JNE more17
 	CMPQ CX, $8
 	JLT few1
-	MOVQ $8, R15
 	MOVQ $65535, R8
 	KMOVW R8, K6
-turn16:
+turn18:
 	MOVQ SI, R8
 	LEAQ (R8)(BX*4), R10
 	MOVQ b+32(FP), DI
-	MOVQ $8, R13
-	IMULQ BX, R13
-	ADDQ SI, R13
-	CMPQ BX, $2048
-	JLE near19
-	LEAQ 512(SI), R13
-near19:
-	LEAQ (R13)(BX*4), R14
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -2476,8 +2611,16 @@ near19:
 	VPXOR X15, X15, X15
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest20
-loop22:
+	JEQ rest21
+	MOVQ $8, R13
+	IMULQ BX, R13
+	ADDQ SI, R13
+	CMPQ BX, $2048
+	JLE near23
+	LEAQ 512(SI), R13
+near23:
+	LEAQ (R13)(BX*4), R14
+loop24:
 	VMOVUPS (DI), Z16
 	VMOVUPS 4160(DI), Z17
 	PREFETCHT0 (R13)
@@ -2518,10 +2661,10 @@ loop22:
 	ADDQ $64, R13
 	ADDQ $64, R14
 	DECQ R12
-	JNZ loop22
-rest20:
+	JNZ loop24
+rest21:
 	KTESTW K5, K5
-	JEQ summed21
+	JEQ summed22
 	VMOVUPS.Z (DI), K5, Z16
 	VMOVUPS.Z 4160(DI), K5, Z17
 	VMOVUPS.Z (R8), K5, Z18
@@ -2548,7 +2691,7 @@ rest20:
 	VMOVUPS.Z (R10)(AX*1), K5, Z21
 	BYTE $0x62; BYTE $0x32; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xf0 // VDPBF16PS Z16, Z21, Z14
 	BYTE $0x62; BYTE $0x32; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xf9 // VDPBF16PS Z17, Z21, Z15
-summed21:
+summed22:
 	VBLENDMPS Z8, Z0, K4, Z16
 	VSHUFF32X4 $78, Z8, Z0, Z17
 	VADDPS Z17, Z16, Z0
@@ -2597,25 +2740,28 @@ summed21:
 	VBLENDMPS Z0, Z1, K1, Z17
 	VPERMILPS $177, Z17, Z17
 	VADDPS Z17, Z16, Z0
+	MOVQ $8, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
 	CMPQ R11, $8
-	JNE apart23
+	JNE apart25
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store25
+	JEQ store27
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored26
-store25:
+	JMP stored28
+store27:
 	VMOVUPS Z0, K6, (DX)
-stored26:
-	JMP stored24
-apart23:
+stored28:
+	JMP stored26
+apart25:
 	MOVQ DX, R8
 	LEAQ -8(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store27
+	JEQ store29
 	MOVQ R13, R12
 	ANDQ $3, R12
 	KMOVW R12, K7
@@ -2664,8 +2810,8 @@ apart23:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored28
-store27:
+	JMP stored30
+store29:
 	MOVQ R13, R12
 	ANDQ $3, R12
 	KMOVW R12, K7
@@ -2706,12 +2852,12 @@ store27:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored28:
-stored24:
+stored30:
+stored26:
 	SUBQ R15, CX
-	JEQ done18
+	JEQ done20
 	CMPQ CX, $8
-	JGE whole17
+	JGE whole19
 	MOVQ CX, R15
 	IMUL3Q $-2, CX, R12 // the last sums, of those rows
 	ADDQ $16, R12
@@ -2719,37 +2865,28 @@ stored24:
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
 	KMOVW R8, K6
-whole17:
+whole19:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	MOVQ R15, R12
 	IMULQ R11, R12
 	ADDQ R12, DX
-	JMP turn16
-done18:
+	JMP turn18
+done20:
 	VZEROUPPER
 	RET
-more15:
+more17:
 	CMPQ R12, $3
-	JNE more29
+	JNE more31
 	CMPQ CX, $5
 	JLT few1
-	MOVQ $5, R15
 	MOVQ $32767, R8
 	KMOVW R8, K6
-turn30:
+turn32:
 	MOVQ SI, R8
 	LEAQ (R8)(BX*4), R10
 	MOVQ b+32(FP), DI
-	MOVQ $5, R13
-	IMULQ BX, R13
-	ADDQ SI, R13
-	CMPQ BX, $3276
-	JLE near33
-	LEAQ 512(SI), R13
-near33:
-	LEAQ (R13)(BX*4), R14
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -2767,8 +2904,16 @@ near33:
 	VPXOR X14, X14, X14
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest34
-loop36:
+	JEQ rest35
+	MOVQ $5, R13
+	IMULQ BX, R13
+	ADDQ SI, R13
+	CMPQ BX, $3276
+	JLE near37
+	LEAQ 512(SI), R13
+near37:
+	LEAQ (R13)(BX*4), R14
+loop38:
 	VMOVUPS (DI), Z15
 	VMOVUPS 4160(DI), Z16
 	VMOVUPS 8320(DI), Z17
@@ -2803,10 +2948,10 @@ loop36:
 	ADDQ $64, R13
 	ADDQ $64, R14
 	DECQ R12
-	JNZ loop36
-rest34:
+	JNZ loop38
+rest35:
 	KTESTW K5, K5
-	JEQ summed35
+	JEQ summed36
 	VMOVUPS.Z (DI), K5, Z15
 	VMOVUPS.Z 4160(DI), K5, Z16
 	VMOVUPS.Z 8320(DI), K5, Z17
@@ -2830,7 +2975,7 @@ rest34:
 	BYTE $0x62; BYTE $0x52; BYTE $0x66; BYTE $0x40; BYTE $0x52; BYTE $0xe7 // VDPBF16PS Z15, Z19, Z12
 	BYTE $0x62; BYTE $0x32; BYTE $0x66; BYTE $0x40; BYTE $0x52; BYTE $0xe8 // VDPBF16PS Z16, Z19, Z13
 	BYTE $0x62; BYTE $0x32; BYTE $0x66; BYTE $0x40; BYTE $0x52; BYTE $0xf1 // VDPBF16PS Z17, Z19, Z14
-summed35:
+summed36:
 	VBLENDMPS Z8, Z0, K4, Z15
 	VSHUFF32X4 $78, Z8, Z0, Z16
 	VADDPS Z16, Z15, Z0
@@ -2878,25 +3023,28 @@ summed35:
 	VBLENDMPS Z0, Z1, K1, Z16
 	VPERMILPS $177, Z16, Z16
 	VADDPS Z16, Z15, Z0
+	MOVQ $5, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
 	CMPQ R11, $12
-	JNE apart37
+	JNE apart39
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store39
+	JEQ store41
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored40
-store39:
+	JMP stored42
+store41:
 	VMOVUPS Z0, K6, (DX)
-stored40:
-	JMP stored38
-apart37:
+stored42:
+	JMP stored40
+apart39:
 	MOVQ DX, R8
 	LEAQ -12(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store41
+	JEQ store43
 	MOVQ R13, R12
 	ANDQ $7, R12
 	KMOVW R12, K7
@@ -2927,8 +3075,8 @@ apart37:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored42
-store41:
+	JMP stored44
+store43:
 	MOVQ R13, R12
 	ANDQ $7, R12
 	KMOVW R12, K7
@@ -2954,12 +3102,12 @@ store41:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored42:
-stored38:
+stored44:
+stored40:
 	SUBQ R15, CX
-	JEQ done32
+	JEQ done34
 	CMPQ CX, $5
-	JGE whole31
+	JGE whole33
 	MOVQ CX, R15
 	IMUL3Q $-3, CX, R12 // the last sums, of those rows
 	ADDQ $15, R12
@@ -2967,35 +3115,27 @@ stored38:
 	SHLXQ R12, R8, R8
 	ANDQ $32767, R8
 	KMOVW R8, K6
-whole31:
+whole33:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	MOVQ R15, R12
 	IMULQ R11, R12
 	ADDQ R12, DX
-	JMP turn30
-done32:
+	JMP turn32
+done34:
 	VZEROUPPER
 	RET
-more29:
+more31:
 	CMPQ R12, $4
-	JNE more43
+	JNE more45
 	CMPQ CX, $4
 	JLT few1
-	MOVQ $4, R15
 	MOVQ $65535, R8
 	KMOVW R8, K6
-turn44:
+turn46:
 	MOVQ SI, R8
 	MOVQ b+32(FP), DI
-	MOVQ $4, R10
-	IMULQ BX, R10
-	ADDQ SI, R10
-	CMPQ BX, $4096
-	JLE near47
-	LEAQ 512(SI), R10
-near47:
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -3014,8 +3154,15 @@ near47:
 	VPXOR X15, X15, X15
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest48
-loop50:
+	JEQ rest49
+	MOVQ $4, R10
+	IMULQ BX, R10
+	ADDQ SI, R10
+	CMPQ BX, $4096
+	JLE near51
+	LEAQ 512(SI), R10
+near51:
+loop52:
 	VMOVUPS (DI), Z16
 	VMOVUPS 4160(DI), Z17
 	VMOVUPS 8320(DI), Z18
@@ -3048,10 +3195,10 @@ loop50:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop50
-rest48:
+	JNZ loop52
+rest49:
 	KTESTW K5, K5
-	JEQ summed49
+	JEQ summed50
 	VMOVUPS.Z (DI), K5, Z16
 	VMOVUPS.Z 4160(DI), K5, Z17
 	VMOVUPS.Z 8320(DI), K5, Z18
@@ -3076,7 +3223,7 @@ rest48:
 	BYTE $0x62; BYTE $0x32; BYTE $0x46; BYTE $0x40; BYTE $0x52; BYTE $0xe9 // VDPBF16PS Z17, Z23, Z13
 	BYTE $0x62; BYTE $0x32; BYTE $0x46; BYTE $0x40; BYTE $0x52; BYTE $0xf2 // VDPBF16PS Z18, Z23, Z14
 	BYTE $0x62; BYTE $0x32; BYTE $0x46; BYTE $0x40; BYTE $0x52; BYTE $0xfb // VDPBF16PS Z19, Z23, Z15
-summed49:
+summed50:
 	VBLENDMPS Z8, Z0, K4, Z16
 	VSHUFF32X4 $78, Z8, Z0, Z17
 	VADDPS Z17, Z16, Z0
@@ -3125,25 +3272,28 @@ summed49:
 	VBLENDMPS Z0, Z1, K1, Z17
 	VPERMILPS $177, Z17, Z17
 	VADDPS Z17, Z16, Z0
+	MOVQ $4, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
 	CMPQ R11, $16
-	JNE apart51
+	JNE apart53
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store53
+	JEQ store55
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored54
-store53:
+	JMP stored56
+store55:
 	VMOVUPS Z0, K6, (DX)
-stored54:
-	JMP stored52
-apart51:
+stored56:
+	JMP stored54
+apart53:
 	MOVQ DX, R8
 	LEAQ -16(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store55
+	JEQ store57
 	MOVQ R13, R12
 	ANDQ $15, R12
 	KMOVW R12, K7
@@ -3168,8 +3318,8 @@ apart51:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored56
-store55:
+	JMP stored58
+store57:
 	MOVQ R13, R12
 	ANDQ $15, R12
 	KMOVW R12, K7
@@ -3190,12 +3340,12 @@ store55:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored56:
-stored52:
+stored58:
+stored54:
 	SUBQ R15, CX
-	JEQ done46
+	JEQ done48
 	CMPQ CX, $4
-	JGE whole45
+	JGE whole47
 	MOVQ CX, R15
 	IMUL3Q $-4, CX, R12 // the last sums, of those rows
 	ADDQ $16, R12
@@ -3203,35 +3353,27 @@ stored52:
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
 	KMOVW R8, K6
-whole45:
+whole47:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	MOVQ R15, R12
 	IMULQ R11, R12
 	ADDQ R12, DX
-	JMP turn44
-done46:
+	JMP turn46
+done48:
 	VZEROUPPER
 	RET
-more43:
+more45:
 	CMPQ R12, $5
-	JNE more57
+	JNE more59
 	CMPQ CX, $3
 	JLT few1
-	MOVQ $3, R15
 	MOVQ $32767, R8
 	KMOVW R8, K6
-turn58:
+turn60:
 	MOVQ SI, R8
 	MOVQ b+32(FP), DI
-	MOVQ $3, R10
-	IMULQ BX, R10
-	ADDQ SI, R10
-	CMPQ BX, $4096
-	JLE near61
-	LEAQ 512(SI), R10
-near61:
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -3249,8 +3391,15 @@ near61:
 	VPXOR X14, X14, X14
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest62
-loop64:
+	JEQ rest63
+	MOVQ $3, R10
+	IMULQ BX, R10
+	ADDQ SI, R10
+	CMPQ BX, $4096
+	JLE near65
+	LEAQ 512(SI), R10
+near65:
+loop66:
 	VMOVUPS (DI), Z15
 	VMOVUPS 4160(DI), Z16
 	VMOVUPS 8320(DI), Z17
@@ -3281,10 +3430,10 @@ loop64:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop64
-rest62:
+	JNZ loop66
+rest63:
 	KTESTW K5, K5
-	JEQ summed63
+	JEQ summed64
 	VMOVUPS.Z (DI), K5, Z15
 	VMOVUPS.Z 4160(DI), K5, Z16
 	VMOVUPS.Z 8320(DI), K5, Z17
@@ -3308,7 +3457,7 @@ rest62:
 	BYTE $0x62; BYTE $0x32; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xe1 // VDPBF16PS Z17, Z21, Z12
 	BYTE $0x62; BYTE $0x32; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xea // VDPBF16PS Z18, Z21, Z13
 	BYTE $0x62; BYTE $0x32; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xf3 // VDPBF16PS Z19, Z21, Z14
-summed63:
+summed64:
 	VBLENDMPS Z8, Z0, K4, Z15
 	VSHUFF32X4 $78, Z8, Z0, Z16
 	VADDPS Z16, Z15, Z0
@@ -3356,25 +3505,28 @@ summed63:
 	VBLENDMPS Z0, Z1, K1, Z16
 	VPERMILPS $177, Z16, Z16
 	VADDPS Z16, Z15, Z0
+	MOVQ $3, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
 	CMPQ R11, $20
-	JNE apart65
+	JNE apart67
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store67
+	JEQ store69
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored68
-store67:
+	JMP stored70
+store69:
 	VMOVUPS Z0, K6, (DX)
-stored68:
-	JMP stored66
-apart65:
+stored70:
+	JMP stored68
+apart67:
 	MOVQ DX, R8
 	LEAQ -20(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store69
+	JEQ store71
 	MOVQ R13, R12
 	ANDQ $31, R12
 	KMOVW R12, K7
@@ -3393,8 +3545,8 @@ apart65:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored70
-store69:
+	JMP stored72
+store71:
 	MOVQ R13, R12
 	ANDQ $31, R12
 	KMOVW R12, K7
@@ -3410,12 +3562,12 @@ store69:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored70:
-stored66:
+stored72:
+stored68:
 	SUBQ R15, CX
-	JEQ done60
+	JEQ done62
 	CMPQ CX, $3
-	JGE whole59
+	JGE whole61
 	MOVQ CX, R15
 	IMUL3Q $-5, CX, R12 // the last sums, of those rows
 	ADDQ $15, R12
@@ -3423,35 +3575,27 @@ stored66:
 	SHLXQ R12, R8, R8
 	ANDQ $32767, R8
 	KMOVW R8, K6
-whole59:
+whole61:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	MOVQ R15, R12
 	IMULQ R11, R12
 	ADDQ R12, DX
-	JMP turn58
-done60:
+	JMP turn60
+done62:
 	VZEROUPPER
 	RET
-more57:
+more59:
 	CMPQ R12, $6
-	JNE more71
+	JNE more73
 	CMPQ CX, $2
 	JLT few1
-	MOVQ $2, R15
 	MOVQ $4095, R8
 	KMOVW R8, K6
-turn72:
+turn74:
 	MOVQ SI, R8
 	MOVQ b+32(FP), DI
-	MOVQ $2, R10
-	IMULQ BX, R10
-	ADDQ SI, R10
-	CMPQ BX, $4096
-	JLE near75
-	LEAQ 512(SI), R10
-near75:
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -3466,8 +3610,15 @@ near75:
 	VPXOR X11, X11, X11
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest76
-loop78:
+	JEQ rest77
+	MOVQ $2, R10
+	IMULQ BX, R10
+	ADDQ SI, R10
+	CMPQ BX, $4096
+	JLE near79
+	LEAQ 512(SI), R10
+near79:
+loop80:
 	VMOVUPS (DI), Z12
 	VMOVUPS 4160(DI), Z13
 	VMOVUPS 8320(DI), Z14
@@ -3494,10 +3645,10 @@ loop78:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop78
-rest76:
+	JNZ loop80
+rest77:
 	KTESTW K5, K5
-	JEQ summed77
+	JEQ summed78
 	VMOVUPS.Z (DI), K5, Z12
 	VMOVUPS.Z 4160(DI), K5, Z13
 	VMOVUPS.Z 8320(DI), K5, Z14
@@ -3518,7 +3669,7 @@ rest76:
 	BYTE $0x62; BYTE $0x52; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xcf // VDPBF16PS Z15, Z21, Z9
 	BYTE $0x62; BYTE $0x32; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xd0 // VDPBF16PS Z16, Z21, Z10
 	BYTE $0x62; BYTE $0x32; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xd9 // VDPBF16PS Z17, Z21, Z11
-summed77:
+summed78:
 	VBLENDMPS Z8, Z0, K4, Z12
 	VSHUFF32X4 $78, Z8, Z0, Z13
 	VADDPS Z13, Z12, Z0
@@ -3563,25 +3714,28 @@ summed77:
 	VBLENDMPS Z0, Z1, K1, Z13
 	VPERMILPS $177, Z13, Z13
 	VADDPS Z13, Z12, Z0
+	MOVQ $2, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
 	CMPQ R11, $24
-	JNE apart79
+	JNE apart81
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store81
+	JEQ store83
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored82
-store81:
+	JMP stored84
+store83:
 	VMOVUPS Z0, K6, (DX)
-stored82:
-	JMP stored80
-apart79:
+stored84:
+	JMP stored82
+apart81:
 	MOVQ DX, R8
 	LEAQ -24(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store83
+	JEQ store85
 	MOVQ R13, R12
 	ANDQ $63, R12
 	KMOVW R12, K7
@@ -3594,8 +3748,8 @@ apart79:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored84
-store83:
+	JMP stored86
+store85:
 	MOVQ R13, R12
 	ANDQ $63, R12
 	KMOVW R12, K7
@@ -3606,12 +3760,12 @@ store83:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored84:
-stored80:
+stored86:
+stored82:
 	SUBQ R15, CX
-	JEQ done74
+	JEQ done76
 	CMPQ CX, $2
-	JGE whole73
+	JGE whole75
 	MOVQ CX, R15
 	IMUL3Q $-6, CX, R12 // the last sums, of those rows
 	ADDQ $12, R12
@@ -3619,35 +3773,27 @@ stored80:
 	SHLXQ R12, R8, R8
 	ANDQ $4095, R8
 	KMOVW R8, K6
-whole73:
+whole75:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	MOVQ R15, R12
 	IMULQ R11, R12
 	ADDQ R12, DX
-	JMP turn72
-done74:
+	JMP turn74
+done76:
 	VZEROUPPER
 	RET
-more71:
+more73:
 	CMPQ R12, $7
-	JNE more85
+	JNE more87
 	CMPQ CX, $2
 	JLT few1
-	MOVQ $2, R15
 	MOVQ $16383, R8
 	KMOVW R8, K6
-turn86:
+turn88:
 	MOVQ SI, R8
 	MOVQ b+32(FP), DI
-	MOVQ $2, R10
-	IMULQ BX, R10
-	ADDQ SI, R10
-	CMPQ BX, $4096
-	JLE near89
-	LEAQ 512(SI), R10
-near89:
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -3664,8 +3810,15 @@ near89:
 	VPXOR X13, X13, X13
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest90
-loop92:
+	JEQ rest91
+	MOVQ $2, R10
+	IMULQ BX, R10
+	ADDQ SI, R10
+	CMPQ BX, $4096
+	JLE near93
+	LEAQ 512(SI), R10
+near93:
+loop94:
 	VMOVUPS (DI), Z14
 	VMOVUPS 4160(DI), Z15
 	VMOVUPS 8320(DI), Z16
@@ -3695,10 +3848,10 @@ loop92:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop92
-rest90:
+	JNZ loop94
+rest91:
 	KTESTW K5, K5
-	JEQ summed91
+	JEQ summed92
 	VMOVUPS.Z (DI), K5, Z14
 	VMOVUPS.Z 4160(DI), K5, Z15
 	VMOVUPS.Z 8320(DI), K5, Z16
@@ -3722,7 +3875,7 @@ rest90:
 	BYTE $0x62; BYTE $0x32; BYTE $0x3e; BYTE $0x40; BYTE $0x52; BYTE $0xda // VDPBF16PS Z18, Z24, Z11
 	BYTE $0x62; BYTE $0x32; BYTE $0x3e; BYTE $0x40; BYTE $0x52; BYTE $0xe3 // VDPBF16PS Z19, Z24, Z12
 	BYTE $0x62; BYTE $0x32; BYTE $0x3e; BYTE $0x40; BYTE $0x52; BYTE $0xec // VDPBF16PS Z20, Z24, Z13
-summed91:
+summed92:
 	VBLENDMPS Z8, Z0, K4, Z14
 	VSHUFF32X4 $78, Z8, Z0, Z15
 	VADDPS Z15, Z14, Z0
@@ -3769,25 +3922,28 @@ summed91:
 	VBLENDMPS Z0, Z1, K1, Z15
 	VPERMILPS $177, Z15, Z15
 	VADDPS Z15, Z14, Z0
+	MOVQ $2, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
 	CMPQ R11, $28
-	JNE apart93
+	JNE apart95
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store95
+	JEQ store97
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored96
-store95:
+	JMP stored98
+store97:
 	VMOVUPS Z0, K6, (DX)
-stored96:
-	JMP stored94
-apart93:
+stored98:
+	JMP stored96
+apart95:
 	MOVQ DX, R8
 	LEAQ -28(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store97
+	JEQ store99
 	MOVQ R13, R12
 	ANDQ $127, R12
 	KMOVW R12, K7
@@ -3800,8 +3956,8 @@ apart93:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored98
-store97:
+	JMP stored100
+store99:
 	MOVQ R13, R12
 	ANDQ $127, R12
 	KMOVW R12, K7
@@ -3812,12 +3968,12 @@ store97:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored98:
-stored94:
+stored100:
+stored96:
 	SUBQ R15, CX
-	JEQ done88
+	JEQ done90
 	CMPQ CX, $2
-	JGE whole87
+	JGE whole89
 	MOVQ CX, R15
 	IMUL3Q $-7, CX, R12 // the last sums, of those rows
 	ADDQ $14, R12
@@ -3825,33 +3981,25 @@ stored94:
 	SHLXQ R12, R8, R8
 	ANDQ $16383, R8
 	KMOVW R8, K6
-whole87:
+whole89:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	MOVQ R15, R12
 	IMULQ R11, R12
 	ADDQ R12, DX
-	JMP turn86
-done88:
+	JMP turn88
+done90:
 	VZEROUPPER
 	RET
-more85:
+more87:
 	CMPQ CX, $2
 	JLT few1
-	MOVQ $2, R15
 	MOVQ $65535, R8
 	KMOVW R8, K6
-turn100:
+turn102:
 	MOVQ SI, R8
 	MOVQ b+32(FP), DI
-	MOVQ $2, R10
-	IMULQ BX, R10
-	ADDQ SI, R10
-	CMPQ BX, $4096
-	JLE near103
-	LEAQ 512(SI), R10
-near103:
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -3870,8 +4018,15 @@ near103:
 	VPXOR X15, X15, X15
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest104
-loop106:
+	JEQ rest105
+	MOVQ $2, R10
+	IMULQ BX, R10
+	ADDQ SI, R10
+	CMPQ BX, $4096
+	JLE near107
+	LEAQ 512(SI), R10
+near107:
+loop108:
 	VMOVUPS (DI), Z16
 	VMOVUPS 4160(DI), Z17
 	VMOVUPS 8320(DI), Z18
@@ -3904,10 +4059,10 @@ loop106:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop106
-rest104:
+	JNZ loop108
+rest105:
 	KTESTW K5, K5
-	JEQ summed105
+	JEQ summed106
 	VMOVUPS.Z (DI), K5, Z16
 	VMOVUPS.Z 4160(DI), K5, Z17
 	VMOVUPS.Z 8320(DI), K5, Z18
@@ -3934,7 +4089,7 @@ rest104:
 	BYTE $0x62; BYTE $0x32; BYTE $0x26; BYTE $0x40; BYTE $0x52; BYTE $0xed // VDPBF16PS Z21, Z27, Z13
 	BYTE $0x62; BYTE $0x32; BYTE $0x26; BYTE $0x40; BYTE $0x52; BYTE $0xf6 // VDPBF16PS Z22, Z27, Z14
 	BYTE $0x62; BYTE $0x32; BYTE $0x26; BYTE $0x40; BYTE $0x52; BYTE $0xff // VDPBF16PS Z23, Z27, Z15
-summed105:
+summed106:
 	VBLENDMPS Z8, Z0, K4, Z16
 	VSHUFF32X4 $78, Z8, Z0, Z17
 	VADDPS Z17, Z16, Z0
@@ -3983,25 +4138,28 @@ summed105:
 	VBLENDMPS Z0, Z1, K1, Z17
 	VPERMILPS $177, Z17, Z17
 	VADDPS Z17, Z16, Z0
+	MOVQ $2, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
 	CMPQ R11, $32
-	JNE apart107
+	JNE apart109
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store109
+	JEQ store111
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored110
-store109:
+	JMP stored112
+store111:
 	VMOVUPS Z0, K6, (DX)
-stored110:
-	JMP stored108
-apart107:
+stored112:
+	JMP stored110
+apart109:
 	MOVQ DX, R8
 	LEAQ -32(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store111
+	JEQ store113
 	MOVQ R13, R12
 	ANDQ $255, R12
 	KMOVW R12, K7
@@ -4014,8 +4172,8 @@ apart107:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored112
-store111:
+	JMP stored114
+store113:
 	MOVQ R13, R12
 	ANDQ $255, R12
 	KMOVW R12, K7
@@ -4026,12 +4184,12 @@ store111:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored112:
-stored108:
+stored114:
+stored110:
 	SUBQ R15, CX
-	JEQ done102
+	JEQ done104
 	CMPQ CX, $2
-	JGE whole101
+	JGE whole103
 	MOVQ CX, R15
 	IMUL3Q $-8, CX, R12 // the last sums, of those rows
 	ADDQ $16, R12
@@ -4039,45 +4197,45 @@ stored108:
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
 	KMOVW R8, K6
-whole101:
+whole103:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	MOVQ R15, R12
 	IMULQ R11, R12
 	ADDQ R12, DX
-	JMP turn100
-done102:
+	JMP turn102
+done104:
 	VZEROUPPER
 	RET
-more99:
+more101:
 few1:
-row113:
+row115:
 	MOVQ b+32(FP), R10
 	MOVQ cols+56(FP), R13
 	MOVQ DX, R15
-column114:
+column116:
 	MOVQ SI, R8
 	MOVQ R10, DI
 	VPXOR X0, X0, X0
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest115
-loop117:
+	JEQ rest117
+loop119:
 	VMOVUPS (DI), Z1
 	VMOVUPS (R8), Z2
 	BYTE $0x62; BYTE $0xf2; BYTE $0x6e; BYTE $0x48; BYTE $0x52; BYTE $0xc1 // VDPBF16PS Z1, Z2, Z0
 	ADDQ $64, DI
 	ADDQ $64, R8
 	DECQ R12
-	JNZ loop117
-rest115:
+	JNZ loop119
+rest117:
 	KTESTW K5, K5
-	JEQ summed116
+	JEQ summed118
 	VMOVUPS.Z (DI), K5, Z1
 	VMOVUPS.Z (R8), K5, Z3
 	BYTE $0x62; BYTE $0xf2; BYTE $0x66; BYTE $0x48; BYTE $0x52; BYTE $0xc1 // VDPBF16PS Z1, Z3, Z0
-summed116:
+summed118:
 	VSHUFF32X4 $78, Z0, Z0, Z2
 	VADDPS Z2, Z0, Z0
 	VSHUFPS $78, Z0, Z0, Z2
@@ -4088,21 +4246,21 @@ summed116:
 	VADDPS Z2, Z0, Z0
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store118
+	JEQ store120
 	VMOVSS (R15), X1
 	VADDPS X1, X0, X0
 	VMOVSS X0, (R15)
-	JMP stored119
-store118:
+	JMP stored121
+store120:
 	VMOVSS X0, (R15)
-stored119:
+stored121:
 	ADDQ $4160, R10
 	ADDQ $4, R15
 	DECQ R13
-	JNE column114
+	JNE column116
 	ADDQ BX, SI
 	ADDQ R11, DX
 	DECQ CX
-	JNE row113
+	JNE row115
 	VZEROUPPER
 	RET
