@@ -41,7 +41,6 @@ const AllRows = 1 << 30
 type ReadCost struct {
 	Pack     float64 // once: to pack it as a whole; 0 for what reads it where it lies
 	Multiply float64 // for as many rows of A as were measured
-	PackA    float64 // once, for each element of A; 0 for what reads its rows as they lie
 }
 
 // CanRead reports whether this path reads B in a way.
@@ -50,9 +49,9 @@ func (p *MicroKernels[S, C]) CanRead(read ReadB) bool {
 	case ReadPacked:
 		return true
 	case ReadTiles:
-		return p.direct.tile != nil
+		return p.direct.tiles != nil
 	case ReadStreams:
-		return p.direct.tile != nil && p.stream.run != nil
+		return p.direct.tiles != nil && p.stream.run != nil
 	case ReadPieces:
 		return p.direct.pieces.steps > 0
 	case ReadDots:
@@ -83,7 +82,7 @@ func (p *MicroKernels[S, C]) With(c Choices) *MicroKernels[S, C] {
 		q.direct.pieces.steps = min(p.direct.pieces.steps, run) // there they stay in L2
 	}
 	if c.PieceA > 0 {
-		q.blocking.bytes = c.PieceA
+		q.blocking.bytes, q.blocking.held = c.PieceA, 0
 	}
 	if c.B != ReadByRule || c.quick > 0 {
 		q.InPlace = map[string]*InPlace[C]{}

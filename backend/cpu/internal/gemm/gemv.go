@@ -109,7 +109,7 @@ func (p *MicroKernels[S, C]) MultiplyColumns(r Run[S], c []C, ldc, m, n, k int, 
 
 // edgeAlong is an edge for rows i0 … i1-1 of an a that is not packed, in whose place columns of b's
 // panel are copied out of it. It returns how many steps it has done: all of them.
-func (x block[C]) edgeAlong(i0, i1, j, cols, s, steps int, b *uint32, accumulate bool) int {
+func (x *block[C]) edgeAlong(i0, i1, j, cols, s, steps int, b *uint32, accumulate bool) int {
 	work := gemvWorks.Get().(*gemvWork)
 	defer gemvWorks.Put(work)
 	for done := 0; done < steps; done += gemvSteps {
