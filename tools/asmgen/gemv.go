@@ -62,57 +62,83 @@ func (g Gemv) prepare(a *Asm) {
 	a.Op("MOVQ", rWhole, rFresh)
 	a.Op("ANDQ", imm(g.Lanes-1), rFresh)
 	a.Op("SHRQ", imm(log2(g.Lanes)), rWhole)
-	if !g.Masks {
-		a.Op("VMOVQ", rFresh, xmm(g.tail()))
-		a.Op("VPBROADCASTD", xmm(g.tail()), g.tail())
-		a.Op("VPCMPGTD", "columns<>+0(SB)", g.tail(), g.tail())
-		return
-	}
-	a.Op("MOVQ", imm(-1), rNext)
-	a.Op("BZHIQ", rFresh, rNext, rNext)
-	a.Op("KMOVW", rNext, gemvTail)
+	g.mask(a, rFresh)
 	for _, apart := range g.halves() {
+		if !g.Masks {
+			break
+		}
 		a.Op("MOVQ", imm(g.lanesWith(apart)), rNext)
 		a.Op("KMOVW", rNext, g.upper(apart))
 	}
 }
 
-// tail is the register that has the mask of the words behind whole vectors, where there are no mask
-// registers.
+// mask sets that of loads to so many first lanes.
+func (g Gemv) mask(a *Asm, lanes string) {
+	if !g.Masks {
+		g.broadcast32(a, lanes, g.tail())
+		a.Op("VPCMPGTD", "columns<>+0(SB)", g.tail(), g.tail())
+		return
+	}
+	a.Op("MOVQ", imm(-1), rNext)
+	a.Op("BZHIQ", lanes, rNext, rNext)
+	a.Op("KMOVW", rNext, gemvTail)
+}
+
+// tail is the register that has the mask where there are no mask registers.
 func (g Gemv) tail() string { return g.reg(g.Registers - 1) }
 
 // turns goes through the rows, some at a time. If fewer are left some take a turn again, whose sums
 // are not stored.
 func (g Gemv) turns(a *Asm, rows, cols int) {
-	turn, whole, done := a.NewLabel("turn"), a.NewLabel("whole"), a.NewLabel("done")
+	turn := a.NewLabel("turn")
 	if g.Masks {
 		a.Op("MOVQ", imm(1<<(rows*cols)-1), rNext)
 		a.Op("KMOVW", rNext, gemvLive)
 	}
 	a.Place(turn)
+	a.load("b", rB)
+	g.bases(a, rows)
+	sum := g.fold(a, g.sums(a, rows, cols))
+	g.fresh(a, rows)
+	g.store(a, sum, rows, cols)
+	g.next(a, rows, turn, func() {
+		if g.Masks {
+			a.EOL("the last sums, of those rows")
+			a.Op("IMUL3Q", imm(-cols), rRowsLeft, rCount)
+			a.Op("ADDQ", imm(rows*cols), rCount)
+			a.Op("MOVQ", imm(-1), rNext)
+			a.Op("SHLXQ", rCount, rNext, rNext)
+			a.Op("ANDQ", imm(1<<(rows*cols)-1), rNext)
+			a.Op("KMOVW", rNext, gemvLive)
+		}
+	})
+}
+
+// bases sets them for a turn.
+func (g Gemv) bases(a *Asm, rows int) []string {
 	a.Op("MOVQ", rA, gemvBases[0])
-	for i := 1; 4*i < rows; i++ {
+	n := (rows + 3) / 4
+	for i := 1; i < n; i++ {
 		a.Op("LEAQ", indexed(at(gemvBases[i-1], 0), rGemvLDA, 4), gemvBases[i])
 	}
-	a.load("b", rB)
-	sum := g.fold(a, g.sums(a, rows, cols))
+	return gemvBases[:n]
+}
+
+// fresh sets rFresh.
+func (g Gemv) fresh(a *Asm, rows int) {
 	a.Op("MOVQ", imm(rows), rFresh)
 	a.Op("CMPQ", rRowsLeft, rFresh)
 	a.Op("CMOVQLT", rRowsLeft, rFresh)
-	g.store(a, sum, rows, cols)
+}
+
+// next goes on to the next turn, behind last if it is that of fewer rows, or returns.
+func (g Gemv) next(a *Asm, rows int, turn Label, last func()) {
+	whole, done := a.NewLabel("whole"), a.NewLabel("done")
 	a.Op("SUBQ", rFresh, rRowsLeft)
 	a.Op("JEQ", string(done))
 	a.JumpIf(rRowsLeft, "JGE", rows, whole)
 	a.Op("MOVQ", rRowsLeft, rFresh)
-	if g.Masks {
-		a.EOL("the last sums, of those rows")
-		a.Op("IMUL3Q", imm(-cols), rRowsLeft, rCount)
-		a.Op("ADDQ", imm(rows*cols), rCount)
-		a.Op("MOVQ", imm(-1), rNext)
-		a.Op("SHLXQ", rCount, rNext, rNext)
-		a.Op("ANDQ", imm(1<<(rows*cols)-1), rNext)
-		a.Op("KMOVW", rNext, gemvLive)
-	}
+	last()
 	a.Place(whole)
 	for _, of := range [][2]string{{rGemvLDA, rA}, {rLDC, rC}} {
 		a.Op("MOVQ", rFresh, rCount)
@@ -398,4 +424,78 @@ func (g Gemv) fewRows(a *Asm) {
 	a.Op("DECQ", rRowsLeft)
 	a.Op("JNE", string(row))
 	a.Return()
+}
+
+// spread writes the micro-kernel for shallow rows: the sums of a row of c are lanes of a vector. Each step
+// is a word of a for each row, and a row of b where it lies.
+func (g Gemv) spread(a *Asm) {
+	a.Func("spread"+g.Name+g.Suffix, g.summing("ldc int, a *uint32, lda int, b *uint32, ldb, steps, rows, cols int"),
+		rC, rLDC, rA, rGemvLDA, "", "", "", rRowsLeft, rCount)
+	a.Op("SHLQ", imm(2), rLDC)
+	a.threefold(rGemvLDA, rGemvLDA3)
+	g.mask(a, rCount)
+	for _, rows := range []int{g.Lanes, 4, 1} {
+		fewer := a.NewLabel("fewer")
+		a.JumpIf(rRowsLeft, "JLT", rows, fewer)
+		g.spreadTurns(a, rows)
+		a.Place(fewer)
+	}
+	a.Return()
+}
+
+// spreadTurns goes through the rows as turns does.
+func (g Gemv) spreadTurns(a *Asm, rows int) {
+	const rLDB, rTo, rStores = rFresh, "R8", "R10"
+	sums, b, temp := g.regs(0, rows), g.reg(rows), inTurn(g.regs(rows+1, rows+4))
+	turn, stored := a.NewLabel("turn"), a.NewLabel("stored")
+	a.Place(turn)
+	a.load("b", rB)
+	a.load("ldb", rLDB)
+	a.load("steps", rCount)
+	bases := g.bases(a, rows)
+	for _, sum := range sums {
+		a.Op("VPXOR", xmm(sum), xmm(sum), xmm(sum))
+	}
+	a.CountDown(rCount, func() {
+		g.load(a, at(rB, 0), b, true)
+		a.Op("ADDQ", rLDB, rB)
+		for i, sum := range sums {
+			word, mem := temp(), rowOf(bases[i/4], rGemvLDA, rGemvLDA3, i%4, 0)
+			if g.Masks {
+				a.Op("VFMADD231PS.BCST", mem, b, sum)
+				continue
+			}
+			a.Op(g.Broadcast, mem, word)
+			g.multiplyAdd(a, word, b, sum, temp)
+		}
+		a.advance(4, bases...)
+	})
+	g.fresh(a, rows)
+	a.Op("MOVQ", rFresh, rStores)
+	a.Op("IMUL3Q", imm(rows-1), rLDC, rTo)
+	a.Op("ADDQ", rC, rTo)
+	a.Op("MOVBLZX", a.arg("accumulate"), rCount)
+	a.addOrNot(rCount, func(add bool) {
+		for i := rows - 1; i >= 0; i-- {
+			switch held := temp(); {
+			case add && g.Masks:
+				a.Op(g.Add, at(rTo, 0), sums[i], gemvTail, sums[i])
+			case add:
+				g.load(a, at(rTo, 0), held, true)
+				a.Op(g.Add, held, sums[i], sums[i])
+			}
+			if g.Masks {
+				a.Op("VMOVUPS", sums[i], gemvTail, at(rTo, 0))
+			} else {
+				a.Op("VMASKMOVPS", sums[i], g.tail(), at(rTo, 0))
+			}
+			if i > 0 {
+				a.Op("SUBQ", rLDC, rTo)
+				a.Op("DECQ", rStores)
+				a.Op("JEQ", string(stored))
+			}
+		}
+	})
+	a.Place(stored)
+	g.next(a, rows, turn, func() {})
 }

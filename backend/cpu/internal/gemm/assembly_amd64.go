@@ -200,6 +200,12 @@ func rowsQuadsAVX2(c *int32, ldc, steps int, a *uint32, lda int, b *uint32, bias
 func rowsQuadsAVX512(c *int32, ldc, steps int, a *uint32, lda int, b *uint32, bias *int32, next uintptr, rows, cols int, accumulate bool)
 
 //go:noescape
+func spreadFloat32AVX2(c *float32, ldc int, a *uint32, lda int, b *uint32, ldb, steps, rows, cols int, accumulate bool)
+
+//go:noescape
+func spreadFloat32AVX512(c *float32, ldc int, a *uint32, lda int, b *uint32, ldb, steps, rows, cols int, accumulate bool)
+
+//go:noescape
 func streamBFloat16AVX2(c *float32, a *uint32, b unsafe.Pointer, ldb, cols int, after uintptr, accumulate bool)
 
 //go:noescape

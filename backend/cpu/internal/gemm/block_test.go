@@ -101,7 +101,7 @@ func checkBlock[S Source, C Sum](t *testing.T, r *rand.Rand, p *MicroKernels[S, 
 			copy(run.Rows[i*run.LDA:], a[i*k:][:k])
 		}
 	}
-	if p.CanRead(ReadColumns) && run.Rows != nil && (n <= gemvColumns || r.IntN(8) == 0) && r.IntN(2) == 0 {
+	if p.CanRead(ReadColumns) && run.Rows != nil && (n <= 2*gemvColumns || r.IntN(8) == 0) && r.IntN(2) == 0 {
 		split = -3
 		ldb := n + 3*min(n-1, 1) // one column may lie as it is multiplied
 		unpacked := fenced[S](t, max(0, k-1)*ldb+n)

@@ -13,6 +13,7 @@ type gemvKernel[C Sum] struct {
 	run            gemv[C] // nil if there is none
 	columns, lanes int     // at most, and of a vector
 	half           gemv[C] // of vectors half as wide, for up to halfColumns; nil if there is none
+	spread         spread[C]
 }
 
 const halfColumns = 4
@@ -45,6 +46,10 @@ func (k *gemvKernel[C]) of(steps, cols int) gemv[C] {
 // Each sum is kept in as many parts as a vector has lanes.
 type gemv[C Sum] func(c *C, ldc int, a *uint32, lda int, b *uint32, steps, rows, cols int, accumulate bool)
 
+// A spread does what a gemv does by a b that lies in memory as rows, ldb bytes apart, of up to as many
+// columns as a vector has lanes: each has a sum of its own, to which products are added one by one.
+type spread[C Sum] func(c *C, ldc int, a *uint32, lda int, b *uint32, ldb, steps, rows, cols int, accumulate bool)
+
 const (
 	gemvSteps   = 1024 // of columns that are copied at once
 	gemvColumn  = gemvSteps + 16
@@ -67,18 +72,26 @@ func copyColumns[T any](w *gemvWork, from []T, ld, rows, cols int) {
 	}
 }
 
+// spreads reports whether n columns of so many steps are faster by a spread. As measured a sum takes as
+// long for each vector of steps, and three more to add up its lanes, as six sevenths of a step of a row.
+func (k *gemvKernel[C]) spreads(n, steps int) bool {
+	return k.spread != nil && 6*min(n, k.columns)*(ceil(steps, k.lanes)+3) >= 7*(steps+1)
+}
+
 // PaysColumns reports whether MultiplyColumns by n columns of k elements is assumed to be faster than
-// packing b: a sum takes half a cycle for each vector and three to add up its lanes, a row of a tile half a
-// cycle for each step and about twelve. It is false where it may not be called.
+// packing b; false where it may not be called.
 func (p *MicroKernels[S, C]) PaysColumns(n, k int) bool {
-	switch x := p.kernel.gemv; {
+	const shallow = 64 // a spread gains by no copies of b, and no calls for each few rows
+	x, steps := &p.kernel.gemv, k/p.KU
+	switch {
 	case p.isAsked(ReadColumns):
 		return true
-	case p.Choices.B != ReadByRule || !p.CanRead(ReadColumns) || n > x.columns:
+	case p.Choices.B != ReadByRule || !p.CanRead(ReadColumns):
 		return false
-	default:
-		return n*(k/p.KU/x.lanes+6) <= k/p.KU+24
+	case x.spread == nil: // a tile takes half as long for a step of a row, and some time for a row
+		return n <= x.columns && n*(steps/x.lanes+6) <= steps+24
 	}
+	return n <= x.columns || n <= x.lanes && steps <= shallow
 }
 
 // MultiplyColumns is Multiply of a Run whose rows of a lie in memory, and whose B is left out by one that
@@ -91,18 +104,25 @@ func (p *MicroKernels[S, C]) MultiplyColumns(r Run[S], c []C, ldc, m, n, k int, 
 	if nothing(c, ldc, m, n, k, accumulate) {
 		return
 	}
-	a, work := p.left(r, m, k), gemvWorks.Get().(*gemvWork)
+	a, x := p.left(r, m, k), &p.kernel.gemv
+	if x.spreads(n, k/p.KU) {
+		for j := 0; j < n; j += x.lanes {
+			x.spread(&c[j], ldc, a.at(0, 0), a.row, (*uint32)(at(b, j)), ldb*wordBytes, k, m, min(n-j, x.lanes), accumulate)
+		}
+		return
+	}
+	work := gemvWorks.Get().(*gemvWork)
 	defer gemvWorks.Put(work)
 	for l := 0; l < k; l += gemvSteps * p.KU {
 		deep := min(k-l, gemvSteps*p.KU)
-		for j := 0; j < n; j += p.kernel.gemv.columns {
-			cols, columns := min(n-j, p.kernel.gemv.columns), &work[0]
+		for j := 0; j < n; j += x.columns {
+			cols, columns := min(n-j, x.columns), &work[0]
 			if cols == 1 && ldb == 1 {
 				columns = (*uint32)(at(b, l))
 			} else {
 				copyColumns(work, b[l*ldb+j:], ldb, deep, cols)
 			}
-			p.kernel.gemv.of(deep/p.KU, cols)(&c[j], ldc, a.at(0, l/p.KU), a.row, columns, deep/p.KU, m, cols, accumulate || l > 0)
+			x.of(deep/p.KU, cols)(&c[j], ldc, a.at(0, l/p.KU), a.row, columns, deep/p.KU, m, cols, accumulate || l > 0)
 		}
 	}
 }

@@ -14,25 +14,41 @@ type gemvTwins struct {
 	fast, twin gemv[float32]
 	columns    int
 	word       func(*rand.Rand) uint32
+	spread     spread[float32] // nil if there is none
+	lanes      int
 }
 
 func eachGemv(t testing.TB) (list []gemvTwins) {
 	floats := func(a, b uint32) float32 { return asNumber(a) * asNumber(b) }
 	if len(AVX2.Missing()) == 0 {
-		list = append(list, gemvTwins{"avx2 float32", gemvFloat32AVX2, gemvWords(floats), 4, smallFloat})
+		list = append(list, gemvTwins{"avx2 float32", gemvFloat32AVX2, gemvWords(floats), 4, smallFloat, spreadFloat32AVX2, 8})
 	}
 	if k := For(AVX512); k != nil {
-		list = append(list, gemvTwins{"avx512 float32", gemvFloat32AVX512, gemvWords(floats), 8, smallFloat})
+		list = append(list, gemvTwins{"avx512 float32", gemvFloat32AVX512, gemvWords(floats), 8, smallFloat, spreadFloat32AVX512, 16})
 		if k.PairsBFloat16 != nil {
 			list = append(list, gemvTwins{"avx512 bfloat16", gemvBFloat16AVX512, gemvWords(func(a, b uint32) float32 {
 				return asNumber(a<<16)*asNumber(b<<16) + asNumber(a&^0xffff)*asNumber(b&^0xffff)
-			}), 8, smallPairs})
+			}), 8, smallPairs, nil, 16})
 		}
 	}
 	if len(list) < 3 {
 		t.Logf("not tested on this machine: all but %d gemv", len(list))
 	}
 	return list
+}
+
+// asGemv is a spread for columns, which come to rows.
+func (x gemvTwins) asGemv(t testing.TB) gemv[float32] {
+	return func(c *float32, ldc int, a *uint32, lda int, b *uint32, steps, rows, cols int, accumulate bool) {
+		ldb := cols + 3*(steps%2)
+		from := fenced[uint32](t, (steps-1)*ldb+cols)
+		for i := range from {
+			if from[i] = 0x7fc07fc0; i%ldb < cols {
+				from[i] = span(b, i%ldb*gemvColumn+steps)[i%ldb*gemvColumn+i/ldb]
+			}
+		}
+		x.spread(c, ldc, a, lda, &from[0], ldb*wordBytes, steps, rows, cols, accumulate)
+	}
 }
 
 // TestGemv has rows of every number of words up to three vectors and a mask, and every number of rows
@@ -46,6 +62,11 @@ func TestGemv(t *testing.T) {
 			}
 			for rows := 1; rows <= 40; rows++ {
 				checkGemv(t, r, x, rows, cols, 1+r.IntN(67))
+			}
+		}
+		for cols := 1; cols <= x.lanes && x.spread != nil; cols++ {
+			for rows := 1; rows <= 40; rows++ {
+				checkGemv(t, r, gemvTwins{x.name, x.asGemv(t), x.twin, cols, x.word, nil, 0}, rows, cols, 1+r.IntN(40))
 			}
 		}
 	}
@@ -62,6 +83,9 @@ func FuzzGemv(f *testing.F) {
 			t.Skip("no gemv on this machine")
 		}
 		x := list[int(which)%len(list)]
+		if x.spread != nil && seed%2 > 0 {
+			x.fast, x.columns = x.asGemv(t), x.lanes
+		}
 		checkGemv(t, rand.New(rand.NewPCG(seed, 43)), x, 1+int(rows), 1+int(cols)%x.columns, 1+int(steps))
 	})
 }
@@ -111,15 +135,24 @@ func BenchmarkGemv(b *testing.B) {
 			for i := range vb {
 				vb[i] = x.word(r)
 			}
-			b.Run(fmt.Sprintf("%s/%dx%dx%d", x.name, m, k, n), func(b *testing.B) {
-				seconds := best(b, func() {
-					for l := 0; l < k; l += gemvSteps {
-						x.fast(&c[0], n, &va[l], k*wordBytes, &vb[0], min(k-l, gemvSteps), m, n, l > 0)
-					}
+			for _, spreads := range []bool{false, true} {
+				if spreads && (x.spread == nil || k > 64) {
+					continue
+				}
+				b.Run(fmt.Sprintf("%s/%dx%dx%d/%v", x.name, m, k, n, spreads), func(b *testing.B) {
+					seconds := best(b, func() {
+						if spreads {
+							x.spread(&c[0], n, &va[0], k*wordBytes, &vb[0], n*wordBytes, k, m, n, false)
+							return
+						}
+						for l := 0; l < k; l += gemvSteps {
+							x.fast(&c[0], n, &va[l], k*wordBytes, &vb[0], min(k-l, gemvSteps), m, n, l > 0)
+						}
+					})
+					b.ReportMetric(seconds*1e6, "µs-best")
+					b.ReportMetric(float64(4*m*k)/seconds/1e9, "GB/s")
 				})
-				b.ReportMetric(seconds*1e6, "µs-best")
-				b.ReportMetric(float64(4*m*k)/seconds/1e9, "GB/s")
-			})
+			}
 		}
 	}
 }

@@ -35,11 +35,11 @@ TEXT ·gemvFloat32AVX512(SB), NOSPLIT, $0-65
 	MOVQ $65535, R8
 	KMOVW R8, K6
 turn3:
+	MOVQ b+32(FP), DI
 	MOVQ SI, R8
 	LEAQ (R8)(BX*4), R10
 	LEAQ (R10)(BX*4), R13
 	LEAQ (R13)(BX*4), R14
-	MOVQ b+32(FP), DI
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -58,11 +58,11 @@ turn3:
 	VPXOR X15, X15, X15
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest6
+	JEQ rest4
 	CMPQ BX, $1024
-	JGT far8
+	JGT far6
 	LEAQ (R14)(BX*4), R15 // the next turn follows in memory
-loop9:
+loop7:
 	VMOVUPS (DI), Z16
 	PREFETCHT0 (R15)
 	VMOVUPS (R8), Z17
@@ -119,10 +119,10 @@ loop9:
 	ADDQ $64, R13
 	ADDQ $64, R14
 	DECQ R12
-	JNZ loop9
-	JMP rest6
-far8:
-loop10:
+	JNZ loop7
+	JMP rest4
+far6:
+loop8:
 	VMOVUPS (DI), Z16
 	VMOVUPS (R8), Z17
 	VFMADD231PS Z16, Z17, Z0
@@ -162,10 +162,10 @@ loop10:
 	ADDQ $64, R13
 	ADDQ $64, R14
 	DECQ R12
-	JNZ loop10
-rest6:
+	JNZ loop8
+rest4:
 	KTESTW K5, K5
-	JEQ summed7
+	JEQ summed5
 	VMOVUPS.Z (DI), K5, Z16
 	VFMADD231PS (R8), Z16, K5, Z0
 	VFMADD231PS (R8)(BX*1), Z16, K5, Z1
@@ -183,7 +183,7 @@ rest6:
 	VFMADD231PS (R14)(BX*1), Z16, K5, Z13
 	VFMADD231PS (R14)(BX*2), Z16, K5, Z14
 	VFMADD231PS (R14)(AX*1), Z16, K5, Z15
-summed7:
+summed5:
 	VBLENDMPS Z8, Z0, K4, Z16
 	VSHUFF32X4 $78, Z8, Z0, Z17
 	VADDPS Z17, Z16, Z0
@@ -236,24 +236,24 @@ summed7:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $4
-	JNE apart11
+	JNE apart9
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store13
+	JEQ store11
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored14
-store13:
-	VMOVUPS Z0, K6, (DX)
-stored14:
 	JMP stored12
-apart11:
+store11:
+	VMOVUPS Z0, K6, (DX)
+stored12:
+	JMP stored10
+apart9:
 	MOVQ DX, R8
 	LEAQ -4(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store15
+	JEQ store13
 	MOVQ R13, R12
 	ANDQ $1, R12
 	KMOVW R12, K7
@@ -350,8 +350,8 @@ apart11:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored16
-store15:
+	JMP stored14
+store13:
 	MOVQ R13, R12
 	ANDQ $1, R12
 	KMOVW R12, K7
@@ -432,12 +432,12 @@ store15:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored16:
-stored12:
+stored14:
+stored10:
 	SUBQ R15, CX
-	JEQ done5
+	JEQ done16
 	CMPQ CX, $16
-	JGE whole4
+	JGE whole15
 	MOVQ CX, R15
 	IMUL3Q $-1, CX, R12 // the last sums, of those rows
 	ADDQ $16, R12
@@ -445,7 +445,7 @@ stored12:
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
 	KMOVW R8, K6
-whole4:
+whole15:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -453,7 +453,7 @@ whole4:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn3
-done5:
+done16:
 	VZEROUPPER
 	RET
 more2:
@@ -464,9 +464,9 @@ more2:
 	MOVQ $65535, R8
 	KMOVW R8, K6
 turn18:
+	MOVQ b+32(FP), DI
 	MOVQ SI, R8
 	LEAQ (R8)(BX*4), R10
-	MOVQ b+32(FP), DI
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -485,16 +485,16 @@ turn18:
 	VPXOR X15, X15, X15
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest21
+	JEQ rest19
 	MOVQ $8, R13
 	IMULQ BX, R13
 	ADDQ SI, R13
 	CMPQ BX, $2048
-	JLE near23
+	JLE near21
 	LEAQ 512(SI), R13
-near23:
+near21:
 	LEAQ (R13)(BX*4), R14
-loop24:
+loop22:
 	VMOVUPS (DI), Z16
 	VMOVUPS 4160(DI), Z17
 	PREFETCHT0 (R13)
@@ -535,10 +535,10 @@ loop24:
 	ADDQ $64, R13
 	ADDQ $64, R14
 	DECQ R12
-	JNZ loop24
-rest21:
+	JNZ loop22
+rest19:
 	KTESTW K5, K5
-	JEQ summed22
+	JEQ summed20
 	VMOVUPS.Z (DI), K5, Z16
 	VMOVUPS.Z 4160(DI), K5, Z17
 	VFMADD231PS (R8), Z16, K5, Z0
@@ -557,7 +557,7 @@ rest21:
 	VFMADD231PS (R10)(BX*2), Z17, K5, Z13
 	VFMADD231PS (R10)(AX*1), Z16, K5, Z14
 	VFMADD231PS (R10)(AX*1), Z17, K5, Z15
-summed22:
+summed20:
 	VBLENDMPS Z8, Z0, K4, Z16
 	VSHUFF32X4 $78, Z8, Z0, Z17
 	VADDPS Z17, Z16, Z0
@@ -610,24 +610,24 @@ summed22:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $8
-	JNE apart25
+	JNE apart23
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store27
+	JEQ store25
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored28
-store27:
-	VMOVUPS Z0, K6, (DX)
-stored28:
 	JMP stored26
-apart25:
+store25:
+	VMOVUPS Z0, K6, (DX)
+stored26:
+	JMP stored24
+apart23:
 	MOVQ DX, R8
 	LEAQ -8(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store29
+	JEQ store27
 	MOVQ R13, R12
 	ANDQ $3, R12
 	KMOVW R12, K7
@@ -676,8 +676,8 @@ apart25:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored30
-store29:
+	JMP stored28
+store27:
 	MOVQ R13, R12
 	ANDQ $3, R12
 	KMOVW R12, K7
@@ -718,12 +718,12 @@ store29:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored30:
-stored26:
+stored28:
+stored24:
 	SUBQ R15, CX
-	JEQ done20
+	JEQ done30
 	CMPQ CX, $8
-	JGE whole19
+	JGE whole29
 	MOVQ CX, R15
 	IMUL3Q $-2, CX, R12 // the last sums, of those rows
 	ADDQ $16, R12
@@ -731,7 +731,7 @@ stored26:
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
 	KMOVW R8, K6
-whole19:
+whole29:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -739,7 +739,7 @@ whole19:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn18
-done20:
+done30:
 	VZEROUPPER
 	RET
 more17:
@@ -750,9 +750,9 @@ more17:
 	MOVQ $32767, R8
 	KMOVW R8, K6
 turn32:
+	MOVQ b+32(FP), DI
 	MOVQ SI, R8
 	LEAQ (R8)(BX*4), R10
-	MOVQ b+32(FP), DI
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -770,16 +770,16 @@ turn32:
 	VPXOR X14, X14, X14
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest35
+	JEQ rest33
 	MOVQ $5, R13
 	IMULQ BX, R13
 	ADDQ SI, R13
 	CMPQ BX, $3276
-	JLE near37
+	JLE near35
 	LEAQ 512(SI), R13
-near37:
+near35:
 	LEAQ (R13)(BX*4), R14
-loop38:
+loop36:
 	VMOVUPS (DI), Z15
 	VMOVUPS 4160(DI), Z16
 	VMOVUPS 8320(DI), Z17
@@ -814,10 +814,10 @@ loop38:
 	ADDQ $64, R13
 	ADDQ $64, R14
 	DECQ R12
-	JNZ loop38
-rest35:
+	JNZ loop36
+rest33:
 	KTESTW K5, K5
-	JEQ summed36
+	JEQ summed34
 	VMOVUPS.Z (DI), K5, Z15
 	VMOVUPS.Z 4160(DI), K5, Z16
 	VMOVUPS.Z 8320(DI), K5, Z17
@@ -836,7 +836,7 @@ rest35:
 	VFMADD231PS (R10), Z15, K5, Z12
 	VFMADD231PS (R10), Z16, K5, Z13
 	VFMADD231PS (R10), Z17, K5, Z14
-summed36:
+summed34:
 	VBLENDMPS Z8, Z0, K4, Z15
 	VSHUFF32X4 $78, Z8, Z0, Z16
 	VADDPS Z16, Z15, Z0
@@ -888,24 +888,24 @@ summed36:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $12
-	JNE apart39
+	JNE apart37
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store41
+	JEQ store39
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored42
-store41:
-	VMOVUPS Z0, K6, (DX)
-stored42:
 	JMP stored40
-apart39:
+store39:
+	VMOVUPS Z0, K6, (DX)
+stored40:
+	JMP stored38
+apart37:
 	MOVQ DX, R8
 	LEAQ -12(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store43
+	JEQ store41
 	MOVQ R13, R12
 	ANDQ $7, R12
 	KMOVW R12, K7
@@ -936,8 +936,8 @@ apart39:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored44
-store43:
+	JMP stored42
+store41:
 	MOVQ R13, R12
 	ANDQ $7, R12
 	KMOVW R12, K7
@@ -963,12 +963,12 @@ store43:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored44:
-stored40:
+stored42:
+stored38:
 	SUBQ R15, CX
-	JEQ done34
+	JEQ done44
 	CMPQ CX, $5
-	JGE whole33
+	JGE whole43
 	MOVQ CX, R15
 	IMUL3Q $-3, CX, R12 // the last sums, of those rows
 	ADDQ $15, R12
@@ -976,7 +976,7 @@ stored40:
 	SHLXQ R12, R8, R8
 	ANDQ $32767, R8
 	KMOVW R8, K6
-whole33:
+whole43:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -984,7 +984,7 @@ whole33:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn32
-done34:
+done44:
 	VZEROUPPER
 	RET
 more31:
@@ -995,8 +995,8 @@ more31:
 	MOVQ $65535, R8
 	KMOVW R8, K6
 turn46:
-	MOVQ SI, R8
 	MOVQ b+32(FP), DI
+	MOVQ SI, R8
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -1015,15 +1015,15 @@ turn46:
 	VPXOR X15, X15, X15
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest49
+	JEQ rest47
 	MOVQ $4, R10
 	IMULQ BX, R10
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near51
+	JLE near49
 	LEAQ 512(SI), R10
-near51:
-loop52:
+near49:
+loop50:
 	VMOVUPS (DI), Z16
 	VMOVUPS 4160(DI), Z17
 	VMOVUPS 8320(DI), Z18
@@ -1056,10 +1056,10 @@ loop52:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop52
-rest49:
+	JNZ loop50
+rest47:
 	KTESTW K5, K5
-	JEQ summed50
+	JEQ summed48
 	VMOVUPS.Z (DI), K5, Z16
 	VMOVUPS.Z 4160(DI), K5, Z17
 	VMOVUPS.Z 8320(DI), K5, Z18
@@ -1080,7 +1080,7 @@ rest49:
 	VFMADD231PS (R8)(AX*1), Z17, K5, Z13
 	VFMADD231PS (R8)(AX*1), Z18, K5, Z14
 	VFMADD231PS (R8)(AX*1), Z19, K5, Z15
-summed50:
+summed48:
 	VBLENDMPS Z8, Z0, K4, Z16
 	VSHUFF32X4 $78, Z8, Z0, Z17
 	VADDPS Z17, Z16, Z0
@@ -1133,24 +1133,24 @@ summed50:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $16
-	JNE apart53
+	JNE apart51
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store55
+	JEQ store53
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored56
-store55:
-	VMOVUPS Z0, K6, (DX)
-stored56:
 	JMP stored54
-apart53:
+store53:
+	VMOVUPS Z0, K6, (DX)
+stored54:
+	JMP stored52
+apart51:
 	MOVQ DX, R8
 	LEAQ -16(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store57
+	JEQ store55
 	MOVQ R13, R12
 	ANDQ $15, R12
 	KMOVW R12, K7
@@ -1175,8 +1175,8 @@ apart53:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored58
-store57:
+	JMP stored56
+store55:
 	MOVQ R13, R12
 	ANDQ $15, R12
 	KMOVW R12, K7
@@ -1197,12 +1197,12 @@ store57:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored58:
-stored54:
+stored56:
+stored52:
 	SUBQ R15, CX
-	JEQ done48
+	JEQ done58
 	CMPQ CX, $4
-	JGE whole47
+	JGE whole57
 	MOVQ CX, R15
 	IMUL3Q $-4, CX, R12 // the last sums, of those rows
 	ADDQ $16, R12
@@ -1210,7 +1210,7 @@ stored54:
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
 	KMOVW R8, K6
-whole47:
+whole57:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -1218,7 +1218,7 @@ whole47:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn46
-done48:
+done58:
 	VZEROUPPER
 	RET
 more45:
@@ -1229,8 +1229,8 @@ more45:
 	MOVQ $32767, R8
 	KMOVW R8, K6
 turn60:
-	MOVQ SI, R8
 	MOVQ b+32(FP), DI
+	MOVQ SI, R8
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -1248,15 +1248,15 @@ turn60:
 	VPXOR X14, X14, X14
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest63
+	JEQ rest61
 	MOVQ $3, R10
 	IMULQ BX, R10
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near65
+	JLE near63
 	LEAQ 512(SI), R10
-near65:
-loop66:
+near63:
+loop64:
 	VMOVUPS (DI), Z15
 	VMOVUPS 4160(DI), Z16
 	VMOVUPS 8320(DI), Z17
@@ -1287,10 +1287,10 @@ loop66:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop66
-rest63:
+	JNZ loop64
+rest61:
 	KTESTW K5, K5
-	JEQ summed64
+	JEQ summed62
 	VMOVUPS.Z (DI), K5, Z15
 	VMOVUPS.Z 4160(DI), K5, Z16
 	VMOVUPS.Z 8320(DI), K5, Z17
@@ -1311,7 +1311,7 @@ rest63:
 	VFMADD231PS (R8)(BX*2), Z17, K5, Z12
 	VFMADD231PS (R8)(BX*2), Z18, K5, Z13
 	VFMADD231PS (R8)(BX*2), Z19, K5, Z14
-summed64:
+summed62:
 	VBLENDMPS Z8, Z0, K4, Z15
 	VSHUFF32X4 $78, Z8, Z0, Z16
 	VADDPS Z16, Z15, Z0
@@ -1363,24 +1363,24 @@ summed64:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $20
-	JNE apart67
+	JNE apart65
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store69
+	JEQ store67
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored70
-store69:
-	VMOVUPS Z0, K6, (DX)
-stored70:
 	JMP stored68
-apart67:
+store67:
+	VMOVUPS Z0, K6, (DX)
+stored68:
+	JMP stored66
+apart65:
 	MOVQ DX, R8
 	LEAQ -20(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store71
+	JEQ store69
 	MOVQ R13, R12
 	ANDQ $31, R12
 	KMOVW R12, K7
@@ -1399,8 +1399,8 @@ apart67:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored72
-store71:
+	JMP stored70
+store69:
 	MOVQ R13, R12
 	ANDQ $31, R12
 	KMOVW R12, K7
@@ -1416,12 +1416,12 @@ store71:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored72:
-stored68:
+stored70:
+stored66:
 	SUBQ R15, CX
-	JEQ done62
+	JEQ done72
 	CMPQ CX, $3
-	JGE whole61
+	JGE whole71
 	MOVQ CX, R15
 	IMUL3Q $-5, CX, R12 // the last sums, of those rows
 	ADDQ $15, R12
@@ -1429,7 +1429,7 @@ stored68:
 	SHLXQ R12, R8, R8
 	ANDQ $32767, R8
 	KMOVW R8, K6
-whole61:
+whole71:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -1437,7 +1437,7 @@ whole61:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn60
-done62:
+done72:
 	VZEROUPPER
 	RET
 more59:
@@ -1448,8 +1448,8 @@ more59:
 	MOVQ $4095, R8
 	KMOVW R8, K6
 turn74:
-	MOVQ SI, R8
 	MOVQ b+32(FP), DI
+	MOVQ SI, R8
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -1464,15 +1464,15 @@ turn74:
 	VPXOR X11, X11, X11
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest77
+	JEQ rest75
 	MOVQ $2, R10
 	IMULQ BX, R10
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near79
+	JLE near77
 	LEAQ 512(SI), R10
-near79:
-loop80:
+near77:
+loop78:
 	VMOVUPS (DI), Z12
 	VMOVUPS 4160(DI), Z13
 	VMOVUPS 8320(DI), Z14
@@ -1499,10 +1499,10 @@ loop80:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop80
-rest77:
+	JNZ loop78
+rest75:
 	KTESTW K5, K5
-	JEQ summed78
+	JEQ summed76
 	VMOVUPS.Z (DI), K5, Z12
 	VMOVUPS.Z 4160(DI), K5, Z13
 	VMOVUPS.Z 8320(DI), K5, Z14
@@ -1521,7 +1521,7 @@ rest77:
 	VFMADD231PS (R8)(BX*1), Z15, K5, Z9
 	VFMADD231PS (R8)(BX*1), Z16, K5, Z10
 	VFMADD231PS (R8)(BX*1), Z17, K5, Z11
-summed78:
+summed76:
 	VBLENDMPS Z8, Z0, K4, Z12
 	VSHUFF32X4 $78, Z8, Z0, Z13
 	VADDPS Z13, Z12, Z0
@@ -1570,24 +1570,24 @@ summed78:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $24
-	JNE apart81
+	JNE apart79
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store83
+	JEQ store81
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored84
-store83:
-	VMOVUPS Z0, K6, (DX)
-stored84:
 	JMP stored82
-apart81:
+store81:
+	VMOVUPS Z0, K6, (DX)
+stored82:
+	JMP stored80
+apart79:
 	MOVQ DX, R8
 	LEAQ -24(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store85
+	JEQ store83
 	MOVQ R13, R12
 	ANDQ $63, R12
 	KMOVW R12, K7
@@ -1600,8 +1600,8 @@ apart81:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored86
-store85:
+	JMP stored84
+store83:
 	MOVQ R13, R12
 	ANDQ $63, R12
 	KMOVW R12, K7
@@ -1612,12 +1612,12 @@ store85:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored86:
-stored82:
+stored84:
+stored80:
 	SUBQ R15, CX
-	JEQ done76
+	JEQ done86
 	CMPQ CX, $2
-	JGE whole75
+	JGE whole85
 	MOVQ CX, R15
 	IMUL3Q $-6, CX, R12 // the last sums, of those rows
 	ADDQ $12, R12
@@ -1625,7 +1625,7 @@ stored82:
 	SHLXQ R12, R8, R8
 	ANDQ $4095, R8
 	KMOVW R8, K6
-whole75:
+whole85:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -1633,7 +1633,7 @@ whole75:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn74
-done76:
+done86:
 	VZEROUPPER
 	RET
 more73:
@@ -1644,8 +1644,8 @@ more73:
 	MOVQ $16383, R8
 	KMOVW R8, K6
 turn88:
-	MOVQ SI, R8
 	MOVQ b+32(FP), DI
+	MOVQ SI, R8
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -1662,15 +1662,15 @@ turn88:
 	VPXOR X13, X13, X13
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest91
+	JEQ rest89
 	MOVQ $2, R10
 	IMULQ BX, R10
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near93
+	JLE near91
 	LEAQ 512(SI), R10
-near93:
-loop94:
+near91:
+loop92:
 	VMOVUPS (DI), Z14
 	VMOVUPS 4160(DI), Z15
 	VMOVUPS 8320(DI), Z16
@@ -1700,10 +1700,10 @@ loop94:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop94
-rest91:
+	JNZ loop92
+rest89:
 	KTESTW K5, K5
-	JEQ summed92
+	JEQ summed90
 	VMOVUPS.Z (DI), K5, Z14
 	VMOVUPS.Z 4160(DI), K5, Z15
 	VMOVUPS.Z 8320(DI), K5, Z16
@@ -1725,7 +1725,7 @@ rest91:
 	VFMADD231PS (R8)(BX*1), Z18, K5, Z11
 	VFMADD231PS (R8)(BX*1), Z19, K5, Z12
 	VFMADD231PS (R8)(BX*1), Z20, K5, Z13
-summed92:
+summed90:
 	VBLENDMPS Z8, Z0, K4, Z14
 	VSHUFF32X4 $78, Z8, Z0, Z15
 	VADDPS Z15, Z14, Z0
@@ -1776,24 +1776,24 @@ summed92:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $28
-	JNE apart95
+	JNE apart93
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store97
+	JEQ store95
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored98
-store97:
-	VMOVUPS Z0, K6, (DX)
-stored98:
 	JMP stored96
-apart95:
+store95:
+	VMOVUPS Z0, K6, (DX)
+stored96:
+	JMP stored94
+apart93:
 	MOVQ DX, R8
 	LEAQ -28(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store99
+	JEQ store97
 	MOVQ R13, R12
 	ANDQ $127, R12
 	KMOVW R12, K7
@@ -1806,8 +1806,8 @@ apart95:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored100
-store99:
+	JMP stored98
+store97:
 	MOVQ R13, R12
 	ANDQ $127, R12
 	KMOVW R12, K7
@@ -1818,12 +1818,12 @@ store99:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored100:
-stored96:
+stored98:
+stored94:
 	SUBQ R15, CX
-	JEQ done90
+	JEQ done100
 	CMPQ CX, $2
-	JGE whole89
+	JGE whole99
 	MOVQ CX, R15
 	IMUL3Q $-7, CX, R12 // the last sums, of those rows
 	ADDQ $14, R12
@@ -1831,7 +1831,7 @@ stored96:
 	SHLXQ R12, R8, R8
 	ANDQ $16383, R8
 	KMOVW R8, K6
-whole89:
+whole99:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -1839,7 +1839,7 @@ whole89:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn88
-done90:
+done100:
 	VZEROUPPER
 	RET
 more87:
@@ -1848,8 +1848,8 @@ more87:
 	MOVQ $65535, R8
 	KMOVW R8, K6
 turn102:
-	MOVQ SI, R8
 	MOVQ b+32(FP), DI
+	MOVQ SI, R8
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -1868,15 +1868,15 @@ turn102:
 	VPXOR X15, X15, X15
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest105
+	JEQ rest103
 	MOVQ $2, R10
 	IMULQ BX, R10
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near107
+	JLE near105
 	LEAQ 512(SI), R10
-near107:
-loop108:
+near105:
+loop106:
 	VMOVUPS (DI), Z16
 	VMOVUPS 4160(DI), Z17
 	VMOVUPS 8320(DI), Z18
@@ -1909,10 +1909,10 @@ loop108:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop108
-rest105:
+	JNZ loop106
+rest103:
 	KTESTW K5, K5
-	JEQ summed106
+	JEQ summed104
 	VMOVUPS.Z (DI), K5, Z16
 	VMOVUPS.Z 4160(DI), K5, Z17
 	VMOVUPS.Z 8320(DI), K5, Z18
@@ -1937,7 +1937,7 @@ rest105:
 	VFMADD231PS (R8)(BX*1), Z21, K5, Z13
 	VFMADD231PS (R8)(BX*1), Z22, K5, Z14
 	VFMADD231PS (R8)(BX*1), Z23, K5, Z15
-summed106:
+summed104:
 	VBLENDMPS Z8, Z0, K4, Z16
 	VSHUFF32X4 $78, Z8, Z0, Z17
 	VADDPS Z17, Z16, Z0
@@ -1990,24 +1990,24 @@ summed106:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $32
-	JNE apart109
+	JNE apart107
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store111
+	JEQ store109
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored112
-store111:
-	VMOVUPS Z0, K6, (DX)
-stored112:
 	JMP stored110
-apart109:
+store109:
+	VMOVUPS Z0, K6, (DX)
+stored110:
+	JMP stored108
+apart107:
 	MOVQ DX, R8
 	LEAQ -32(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store113
+	JEQ store111
 	MOVQ R13, R12
 	ANDQ $255, R12
 	KMOVW R12, K7
@@ -2020,8 +2020,8 @@ apart109:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored114
-store113:
+	JMP stored112
+store111:
 	MOVQ R13, R12
 	ANDQ $255, R12
 	KMOVW R12, K7
@@ -2032,12 +2032,12 @@ store113:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored114:
-stored110:
+stored112:
+stored108:
 	SUBQ R15, CX
-	JEQ done104
+	JEQ done114
 	CMPQ CX, $2
-	JGE whole103
+	JGE whole113
 	MOVQ CX, R15
 	IMUL3Q $-8, CX, R12 // the last sums, of those rows
 	ADDQ $16, R12
@@ -2045,7 +2045,7 @@ stored110:
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
 	KMOVW R8, K6
-whole103:
+whole113:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -2053,7 +2053,7 @@ whole103:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn102
-done104:
+done114:
 	VZEROUPPER
 	RET
 more101:
@@ -2112,6 +2112,370 @@ stored121:
 	VZEROUPPER
 	RET
 
+// func spreadFloat32AVX512(c, ldc, a, lda, b, ldb, steps, rows, cols, accumulate)
+TEXT ·spreadFloat32AVX512(SB), NOSPLIT, $0-73
+	MOVQ c+0(FP), DX
+	MOVQ ldc+8(FP), R11
+	MOVQ a+16(FP), SI
+	MOVQ lda+24(FP), BX
+	MOVQ rows+56(FP), CX
+	MOVQ cols+64(FP), R12
+	SHLQ $2, R11
+	LEAQ (BX)(BX*2), AX
+	MOVQ $-1, R8
+	BZHIQ R12, R8, R8
+	KMOVW R8, K5
+	CMPQ CX, $16
+	JLT fewer1
+turn2:
+	MOVQ b+32(FP), DI
+	MOVQ ldb+40(FP), R15
+	MOVQ steps+48(FP), R12
+	MOVQ SI, R8
+	LEAQ (R8)(BX*4), R10
+	LEAQ (R10)(BX*4), R13
+	LEAQ (R13)(BX*4), R14
+	VPXOR X0, X0, X0
+	VPXOR X1, X1, X1
+	VPXOR X2, X2, X2
+	VPXOR X3, X3, X3
+	VPXOR X4, X4, X4
+	VPXOR X5, X5, X5
+	VPXOR X6, X6, X6
+	VPXOR X7, X7, X7
+	VPXOR X8, X8, X8
+	VPXOR X9, X9, X9
+	VPXOR X10, X10, X10
+	VPXOR X11, X11, X11
+	VPXOR X12, X12, X12
+	VPXOR X13, X13, X13
+	VPXOR X14, X14, X14
+	VPXOR X15, X15, X15
+loop4:
+	VMOVUPS.Z (DI), K5, Z16
+	ADDQ R15, DI
+	VFMADD231PS.BCST (R8), Z16, Z0
+	VFMADD231PS.BCST (R8)(BX*1), Z16, Z1
+	VFMADD231PS.BCST (R8)(BX*2), Z16, Z2
+	VFMADD231PS.BCST (R8)(AX*1), Z16, Z3
+	VFMADD231PS.BCST (R10), Z16, Z4
+	VFMADD231PS.BCST (R10)(BX*1), Z16, Z5
+	VFMADD231PS.BCST (R10)(BX*2), Z16, Z6
+	VFMADD231PS.BCST (R10)(AX*1), Z16, Z7
+	VFMADD231PS.BCST (R13), Z16, Z8
+	VFMADD231PS.BCST (R13)(BX*1), Z16, Z9
+	VFMADD231PS.BCST (R13)(BX*2), Z16, Z10
+	VFMADD231PS.BCST (R13)(AX*1), Z16, Z11
+	VFMADD231PS.BCST (R14), Z16, Z12
+	VFMADD231PS.BCST (R14)(BX*1), Z16, Z13
+	VFMADD231PS.BCST (R14)(BX*2), Z16, Z14
+	VFMADD231PS.BCST (R14)(AX*1), Z16, Z15
+	ADDQ $4, R8
+	ADDQ $4, R10
+	ADDQ $4, R13
+	ADDQ $4, R14
+	DECQ R12
+	JNZ loop4
+	MOVQ $16, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
+	MOVQ R15, R10
+	IMUL3Q $15, R11, R8
+	ADDQ DX, R8
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store5
+	VADDPS (R8), Z15, K5, Z15
+	VMOVUPS Z15, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VADDPS (R8), Z14, K5, Z14
+	VMOVUPS Z14, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VADDPS (R8), Z13, K5, Z13
+	VMOVUPS Z13, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VADDPS (R8), Z12, K5, Z12
+	VMOVUPS Z12, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VADDPS (R8), Z11, K5, Z11
+	VMOVUPS Z11, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VADDPS (R8), Z10, K5, Z10
+	VMOVUPS Z10, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VADDPS (R8), Z9, K5, Z9
+	VMOVUPS Z9, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VADDPS (R8), Z8, K5, Z8
+	VMOVUPS Z8, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VADDPS (R8), Z7, K5, Z7
+	VMOVUPS Z7, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VADDPS (R8), Z6, K5, Z6
+	VMOVUPS Z6, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VADDPS (R8), Z5, K5, Z5
+	VMOVUPS Z5, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VADDPS (R8), Z4, K5, Z4
+	VMOVUPS Z4, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VADDPS (R8), Z3, K5, Z3
+	VMOVUPS Z3, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VADDPS (R8), Z2, K5, Z2
+	VMOVUPS Z2, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VADDPS (R8), Z1, K5, Z1
+	VMOVUPS Z1, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VADDPS (R8), Z0, K5, Z0
+	VMOVUPS Z0, K5, (R8)
+	JMP stored6
+store5:
+	VMOVUPS Z15, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VMOVUPS Z14, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VMOVUPS Z13, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VMOVUPS Z12, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VMOVUPS Z11, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VMOVUPS Z10, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VMOVUPS Z9, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VMOVUPS Z8, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VMOVUPS Z7, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VMOVUPS Z6, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VMOVUPS Z5, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VMOVUPS Z4, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VMOVUPS Z3, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VMOVUPS Z2, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VMOVUPS Z1, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VMOVUPS Z0, K5, (R8)
+stored6:
+stored3:
+	SUBQ R15, CX
+	JEQ done8
+	CMPQ CX, $16
+	JGE whole7
+	MOVQ CX, R15
+whole7:
+	MOVQ R15, R12
+	IMULQ BX, R12
+	ADDQ R12, SI
+	MOVQ R15, R12
+	IMULQ R11, R12
+	ADDQ R12, DX
+	JMP turn2
+done8:
+	VZEROUPPER
+	RET
+fewer1:
+	CMPQ CX, $4
+	JLT fewer9
+turn10:
+	MOVQ b+32(FP), DI
+	MOVQ ldb+40(FP), R15
+	MOVQ steps+48(FP), R12
+	MOVQ SI, R8
+	VPXOR X0, X0, X0
+	VPXOR X1, X1, X1
+	VPXOR X2, X2, X2
+	VPXOR X3, X3, X3
+loop12:
+	VMOVUPS.Z (DI), K5, Z4
+	ADDQ R15, DI
+	VFMADD231PS.BCST (R8), Z4, Z0
+	VFMADD231PS.BCST (R8)(BX*1), Z4, Z1
+	VFMADD231PS.BCST (R8)(BX*2), Z4, Z2
+	VFMADD231PS.BCST (R8)(AX*1), Z4, Z3
+	ADDQ $4, R8
+	DECQ R12
+	JNZ loop12
+	MOVQ $4, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
+	MOVQ R15, R10
+	IMUL3Q $3, R11, R8
+	ADDQ DX, R8
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store13
+	VADDPS (R8), Z3, K5, Z3
+	VMOVUPS Z3, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored11
+	VADDPS (R8), Z2, K5, Z2
+	VMOVUPS Z2, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored11
+	VADDPS (R8), Z1, K5, Z1
+	VMOVUPS Z1, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored11
+	VADDPS (R8), Z0, K5, Z0
+	VMOVUPS Z0, K5, (R8)
+	JMP stored14
+store13:
+	VMOVUPS Z3, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored11
+	VMOVUPS Z2, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored11
+	VMOVUPS Z1, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored11
+	VMOVUPS Z0, K5, (R8)
+stored14:
+stored11:
+	SUBQ R15, CX
+	JEQ done16
+	CMPQ CX, $4
+	JGE whole15
+	MOVQ CX, R15
+whole15:
+	MOVQ R15, R12
+	IMULQ BX, R12
+	ADDQ R12, SI
+	MOVQ R15, R12
+	IMULQ R11, R12
+	ADDQ R12, DX
+	JMP turn10
+done16:
+	VZEROUPPER
+	RET
+fewer9:
+	CMPQ CX, $1
+	JLT fewer17
+turn18:
+	MOVQ b+32(FP), DI
+	MOVQ ldb+40(FP), R15
+	MOVQ steps+48(FP), R12
+	MOVQ SI, R8
+	VPXOR X0, X0, X0
+loop20:
+	VMOVUPS.Z (DI), K5, Z1
+	ADDQ R15, DI
+	VFMADD231PS.BCST (R8), Z1, Z0
+	ADDQ $4, R8
+	DECQ R12
+	JNZ loop20
+	MOVQ $1, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
+	MOVQ R15, R10
+	IMUL3Q $0, R11, R8
+	ADDQ DX, R8
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store21
+	VADDPS (R8), Z0, K5, Z0
+	VMOVUPS Z0, K5, (R8)
+	JMP stored22
+store21:
+	VMOVUPS Z0, K5, (R8)
+stored22:
+stored19:
+	SUBQ R15, CX
+	JEQ done24
+	CMPQ CX, $1
+	JGE whole23
+	MOVQ CX, R15
+whole23:
+	MOVQ R15, R12
+	IMULQ BX, R12
+	ADDQ R12, SI
+	MOVQ R15, R12
+	IMULQ R11, R12
+	ADDQ R12, DX
+	JMP turn18
+done24:
+	VZEROUPPER
+	RET
+fewer17:
+	VZEROUPPER
+	RET
+
 // func gemvBFloat16AVX512(c, ldc, a, lda, b, steps, rows, cols, accumulate)
 TEXT ·gemvBFloat16AVX512(SB), NOSPLIT, $0-65
 	MOVQ c+0(FP), DX
@@ -2145,11 +2509,11 @@ TEXT ·gemvBFloat16AVX512(SB), NOSPLIT, $0-65
 	MOVQ $65535, R8
 	KMOVW R8, K6
 turn3:
+	MOVQ b+32(FP), DI
 	MOVQ SI, R8
 	LEAQ (R8)(BX*4), R10
 	LEAQ (R10)(BX*4), R13
 	LEAQ (R13)(BX*4), R14
-	MOVQ b+32(FP), DI
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -2168,11 +2532,11 @@ turn3:
 	VPXOR X15, X15, X15
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest6
+	JEQ rest4
 	CMPQ BX, $1024
-	JGT far8
+	JGT far6
 	LEAQ (R14)(BX*4), R15 // the next turn follows in memory
-loop9:
+loop7:
 	VMOVUPS (DI), Z16
 	PREFETCHT0 (R15)
 	VMOVUPS (R8), Z17
@@ -2229,10 +2593,10 @@ loop9:
 	ADDQ $64, R13
 	ADDQ $64, R14
 	DECQ R12
-	JNZ loop9
-	JMP rest6
-far8:
-loop10:
+	JNZ loop7
+	JMP rest4
+far6:
+loop8:
 	VMOVUPS (DI), Z16
 	VMOVUPS (R8), Z17
 	BYTE $0x62; BYTE $0xb2; BYTE $0x76; BYTE $0x40; BYTE $0x52; BYTE $0xc0 // VDPBF16PS Z16, Z17, Z0
@@ -2272,10 +2636,10 @@ loop10:
 	ADDQ $64, R13
 	ADDQ $64, R14
 	DECQ R12
-	JNZ loop10
-rest6:
+	JNZ loop8
+rest4:
 	KTESTW K5, K5
-	JEQ summed7
+	JEQ summed5
 	VMOVUPS.Z (DI), K5, Z16
 	VMOVUPS.Z (R8), K5, Z17
 	BYTE $0x62; BYTE $0xb2; BYTE $0x76; BYTE $0x40; BYTE $0x52; BYTE $0xc0 // VDPBF16PS Z16, Z17, Z0
@@ -2309,7 +2673,7 @@ rest6:
 	BYTE $0x62; BYTE $0x32; BYTE $0x66; BYTE $0x40; BYTE $0x52; BYTE $0xf0 // VDPBF16PS Z16, Z19, Z14
 	VMOVUPS.Z (R14)(AX*1), K5, Z20
 	BYTE $0x62; BYTE $0x32; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xf8 // VDPBF16PS Z16, Z20, Z15
-summed7:
+summed5:
 	VBLENDMPS Z8, Z0, K4, Z16
 	VSHUFF32X4 $78, Z8, Z0, Z17
 	VADDPS Z17, Z16, Z0
@@ -2362,24 +2726,24 @@ summed7:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $4
-	JNE apart11
+	JNE apart9
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store13
+	JEQ store11
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored14
-store13:
-	VMOVUPS Z0, K6, (DX)
-stored14:
 	JMP stored12
-apart11:
+store11:
+	VMOVUPS Z0, K6, (DX)
+stored12:
+	JMP stored10
+apart9:
 	MOVQ DX, R8
 	LEAQ -4(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store15
+	JEQ store13
 	MOVQ R13, R12
 	ANDQ $1, R12
 	KMOVW R12, K7
@@ -2476,8 +2840,8 @@ apart11:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored16
-store15:
+	JMP stored14
+store13:
 	MOVQ R13, R12
 	ANDQ $1, R12
 	KMOVW R12, K7
@@ -2558,12 +2922,12 @@ store15:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored16:
-stored12:
+stored14:
+stored10:
 	SUBQ R15, CX
-	JEQ done5
+	JEQ done16
 	CMPQ CX, $16
-	JGE whole4
+	JGE whole15
 	MOVQ CX, R15
 	IMUL3Q $-1, CX, R12 // the last sums, of those rows
 	ADDQ $16, R12
@@ -2571,7 +2935,7 @@ stored12:
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
 	KMOVW R8, K6
-whole4:
+whole15:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -2579,7 +2943,7 @@ whole4:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn3
-done5:
+done16:
 	VZEROUPPER
 	RET
 more2:
@@ -2590,9 +2954,9 @@ more2:
 	MOVQ $65535, R8
 	KMOVW R8, K6
 turn18:
+	MOVQ b+32(FP), DI
 	MOVQ SI, R8
 	LEAQ (R8)(BX*4), R10
-	MOVQ b+32(FP), DI
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -2611,16 +2975,16 @@ turn18:
 	VPXOR X15, X15, X15
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest21
+	JEQ rest19
 	MOVQ $8, R13
 	IMULQ BX, R13
 	ADDQ SI, R13
 	CMPQ BX, $2048
-	JLE near23
+	JLE near21
 	LEAQ 512(SI), R13
-near23:
+near21:
 	LEAQ (R13)(BX*4), R14
-loop24:
+loop22:
 	VMOVUPS (DI), Z16
 	VMOVUPS 4160(DI), Z17
 	PREFETCHT0 (R13)
@@ -2661,10 +3025,10 @@ loop24:
 	ADDQ $64, R13
 	ADDQ $64, R14
 	DECQ R12
-	JNZ loop24
-rest21:
+	JNZ loop22
+rest19:
 	KTESTW K5, K5
-	JEQ summed22
+	JEQ summed20
 	VMOVUPS.Z (DI), K5, Z16
 	VMOVUPS.Z 4160(DI), K5, Z17
 	VMOVUPS.Z (R8), K5, Z18
@@ -2691,7 +3055,7 @@ rest21:
 	VMOVUPS.Z (R10)(AX*1), K5, Z21
 	BYTE $0x62; BYTE $0x32; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xf0 // VDPBF16PS Z16, Z21, Z14
 	BYTE $0x62; BYTE $0x32; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xf9 // VDPBF16PS Z17, Z21, Z15
-summed22:
+summed20:
 	VBLENDMPS Z8, Z0, K4, Z16
 	VSHUFF32X4 $78, Z8, Z0, Z17
 	VADDPS Z17, Z16, Z0
@@ -2744,24 +3108,24 @@ summed22:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $8
-	JNE apart25
+	JNE apart23
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store27
+	JEQ store25
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored28
-store27:
-	VMOVUPS Z0, K6, (DX)
-stored28:
 	JMP stored26
-apart25:
+store25:
+	VMOVUPS Z0, K6, (DX)
+stored26:
+	JMP stored24
+apart23:
 	MOVQ DX, R8
 	LEAQ -8(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store29
+	JEQ store27
 	MOVQ R13, R12
 	ANDQ $3, R12
 	KMOVW R12, K7
@@ -2810,8 +3174,8 @@ apart25:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored30
-store29:
+	JMP stored28
+store27:
 	MOVQ R13, R12
 	ANDQ $3, R12
 	KMOVW R12, K7
@@ -2852,12 +3216,12 @@ store29:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored30:
-stored26:
+stored28:
+stored24:
 	SUBQ R15, CX
-	JEQ done20
+	JEQ done30
 	CMPQ CX, $8
-	JGE whole19
+	JGE whole29
 	MOVQ CX, R15
 	IMUL3Q $-2, CX, R12 // the last sums, of those rows
 	ADDQ $16, R12
@@ -2865,7 +3229,7 @@ stored26:
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
 	KMOVW R8, K6
-whole19:
+whole29:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -2873,7 +3237,7 @@ whole19:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn18
-done20:
+done30:
 	VZEROUPPER
 	RET
 more17:
@@ -2884,9 +3248,9 @@ more17:
 	MOVQ $32767, R8
 	KMOVW R8, K6
 turn32:
+	MOVQ b+32(FP), DI
 	MOVQ SI, R8
 	LEAQ (R8)(BX*4), R10
-	MOVQ b+32(FP), DI
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -2904,16 +3268,16 @@ turn32:
 	VPXOR X14, X14, X14
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest35
+	JEQ rest33
 	MOVQ $5, R13
 	IMULQ BX, R13
 	ADDQ SI, R13
 	CMPQ BX, $3276
-	JLE near37
+	JLE near35
 	LEAQ 512(SI), R13
-near37:
+near35:
 	LEAQ (R13)(BX*4), R14
-loop38:
+loop36:
 	VMOVUPS (DI), Z15
 	VMOVUPS 4160(DI), Z16
 	VMOVUPS 8320(DI), Z17
@@ -2948,10 +3312,10 @@ loop38:
 	ADDQ $64, R13
 	ADDQ $64, R14
 	DECQ R12
-	JNZ loop38
-rest35:
+	JNZ loop36
+rest33:
 	KTESTW K5, K5
-	JEQ summed36
+	JEQ summed34
 	VMOVUPS.Z (DI), K5, Z15
 	VMOVUPS.Z 4160(DI), K5, Z16
 	VMOVUPS.Z 8320(DI), K5, Z17
@@ -2975,7 +3339,7 @@ rest35:
 	BYTE $0x62; BYTE $0x52; BYTE $0x66; BYTE $0x40; BYTE $0x52; BYTE $0xe7 // VDPBF16PS Z15, Z19, Z12
 	BYTE $0x62; BYTE $0x32; BYTE $0x66; BYTE $0x40; BYTE $0x52; BYTE $0xe8 // VDPBF16PS Z16, Z19, Z13
 	BYTE $0x62; BYTE $0x32; BYTE $0x66; BYTE $0x40; BYTE $0x52; BYTE $0xf1 // VDPBF16PS Z17, Z19, Z14
-summed36:
+summed34:
 	VBLENDMPS Z8, Z0, K4, Z15
 	VSHUFF32X4 $78, Z8, Z0, Z16
 	VADDPS Z16, Z15, Z0
@@ -3027,24 +3391,24 @@ summed36:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $12
-	JNE apart39
+	JNE apart37
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store41
+	JEQ store39
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored42
-store41:
-	VMOVUPS Z0, K6, (DX)
-stored42:
 	JMP stored40
-apart39:
+store39:
+	VMOVUPS Z0, K6, (DX)
+stored40:
+	JMP stored38
+apart37:
 	MOVQ DX, R8
 	LEAQ -12(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store43
+	JEQ store41
 	MOVQ R13, R12
 	ANDQ $7, R12
 	KMOVW R12, K7
@@ -3075,8 +3439,8 @@ apart39:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored44
-store43:
+	JMP stored42
+store41:
 	MOVQ R13, R12
 	ANDQ $7, R12
 	KMOVW R12, K7
@@ -3102,12 +3466,12 @@ store43:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored44:
-stored40:
+stored42:
+stored38:
 	SUBQ R15, CX
-	JEQ done34
+	JEQ done44
 	CMPQ CX, $5
-	JGE whole33
+	JGE whole43
 	MOVQ CX, R15
 	IMUL3Q $-3, CX, R12 // the last sums, of those rows
 	ADDQ $15, R12
@@ -3115,7 +3479,7 @@ stored40:
 	SHLXQ R12, R8, R8
 	ANDQ $32767, R8
 	KMOVW R8, K6
-whole33:
+whole43:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -3123,7 +3487,7 @@ whole33:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn32
-done34:
+done44:
 	VZEROUPPER
 	RET
 more31:
@@ -3134,8 +3498,8 @@ more31:
 	MOVQ $65535, R8
 	KMOVW R8, K6
 turn46:
-	MOVQ SI, R8
 	MOVQ b+32(FP), DI
+	MOVQ SI, R8
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -3154,15 +3518,15 @@ turn46:
 	VPXOR X15, X15, X15
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest49
+	JEQ rest47
 	MOVQ $4, R10
 	IMULQ BX, R10
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near51
+	JLE near49
 	LEAQ 512(SI), R10
-near51:
-loop52:
+near49:
+loop50:
 	VMOVUPS (DI), Z16
 	VMOVUPS 4160(DI), Z17
 	VMOVUPS 8320(DI), Z18
@@ -3195,10 +3559,10 @@ loop52:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop52
-rest49:
+	JNZ loop50
+rest47:
 	KTESTW K5, K5
-	JEQ summed50
+	JEQ summed48
 	VMOVUPS.Z (DI), K5, Z16
 	VMOVUPS.Z 4160(DI), K5, Z17
 	VMOVUPS.Z 8320(DI), K5, Z18
@@ -3223,7 +3587,7 @@ rest49:
 	BYTE $0x62; BYTE $0x32; BYTE $0x46; BYTE $0x40; BYTE $0x52; BYTE $0xe9 // VDPBF16PS Z17, Z23, Z13
 	BYTE $0x62; BYTE $0x32; BYTE $0x46; BYTE $0x40; BYTE $0x52; BYTE $0xf2 // VDPBF16PS Z18, Z23, Z14
 	BYTE $0x62; BYTE $0x32; BYTE $0x46; BYTE $0x40; BYTE $0x52; BYTE $0xfb // VDPBF16PS Z19, Z23, Z15
-summed50:
+summed48:
 	VBLENDMPS Z8, Z0, K4, Z16
 	VSHUFF32X4 $78, Z8, Z0, Z17
 	VADDPS Z17, Z16, Z0
@@ -3276,24 +3640,24 @@ summed50:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $16
-	JNE apart53
+	JNE apart51
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store55
+	JEQ store53
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored56
-store55:
-	VMOVUPS Z0, K6, (DX)
-stored56:
 	JMP stored54
-apart53:
+store53:
+	VMOVUPS Z0, K6, (DX)
+stored54:
+	JMP stored52
+apart51:
 	MOVQ DX, R8
 	LEAQ -16(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store57
+	JEQ store55
 	MOVQ R13, R12
 	ANDQ $15, R12
 	KMOVW R12, K7
@@ -3318,8 +3682,8 @@ apart53:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored58
-store57:
+	JMP stored56
+store55:
 	MOVQ R13, R12
 	ANDQ $15, R12
 	KMOVW R12, K7
@@ -3340,12 +3704,12 @@ store57:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored58:
-stored54:
+stored56:
+stored52:
 	SUBQ R15, CX
-	JEQ done48
+	JEQ done58
 	CMPQ CX, $4
-	JGE whole47
+	JGE whole57
 	MOVQ CX, R15
 	IMUL3Q $-4, CX, R12 // the last sums, of those rows
 	ADDQ $16, R12
@@ -3353,7 +3717,7 @@ stored54:
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
 	KMOVW R8, K6
-whole47:
+whole57:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -3361,7 +3725,7 @@ whole47:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn46
-done48:
+done58:
 	VZEROUPPER
 	RET
 more45:
@@ -3372,8 +3736,8 @@ more45:
 	MOVQ $32767, R8
 	KMOVW R8, K6
 turn60:
-	MOVQ SI, R8
 	MOVQ b+32(FP), DI
+	MOVQ SI, R8
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -3391,15 +3755,15 @@ turn60:
 	VPXOR X14, X14, X14
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest63
+	JEQ rest61
 	MOVQ $3, R10
 	IMULQ BX, R10
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near65
+	JLE near63
 	LEAQ 512(SI), R10
-near65:
-loop66:
+near63:
+loop64:
 	VMOVUPS (DI), Z15
 	VMOVUPS 4160(DI), Z16
 	VMOVUPS 8320(DI), Z17
@@ -3430,10 +3794,10 @@ loop66:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop66
-rest63:
+	JNZ loop64
+rest61:
 	KTESTW K5, K5
-	JEQ summed64
+	JEQ summed62
 	VMOVUPS.Z (DI), K5, Z15
 	VMOVUPS.Z 4160(DI), K5, Z16
 	VMOVUPS.Z 8320(DI), K5, Z17
@@ -3457,7 +3821,7 @@ rest63:
 	BYTE $0x62; BYTE $0x32; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xe1 // VDPBF16PS Z17, Z21, Z12
 	BYTE $0x62; BYTE $0x32; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xea // VDPBF16PS Z18, Z21, Z13
 	BYTE $0x62; BYTE $0x32; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xf3 // VDPBF16PS Z19, Z21, Z14
-summed64:
+summed62:
 	VBLENDMPS Z8, Z0, K4, Z15
 	VSHUFF32X4 $78, Z8, Z0, Z16
 	VADDPS Z16, Z15, Z0
@@ -3509,24 +3873,24 @@ summed64:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $20
-	JNE apart67
+	JNE apart65
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store69
+	JEQ store67
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored70
-store69:
-	VMOVUPS Z0, K6, (DX)
-stored70:
 	JMP stored68
-apart67:
+store67:
+	VMOVUPS Z0, K6, (DX)
+stored68:
+	JMP stored66
+apart65:
 	MOVQ DX, R8
 	LEAQ -20(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store71
+	JEQ store69
 	MOVQ R13, R12
 	ANDQ $31, R12
 	KMOVW R12, K7
@@ -3545,8 +3909,8 @@ apart67:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored72
-store71:
+	JMP stored70
+store69:
 	MOVQ R13, R12
 	ANDQ $31, R12
 	KMOVW R12, K7
@@ -3562,12 +3926,12 @@ store71:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored72:
-stored68:
+stored70:
+stored66:
 	SUBQ R15, CX
-	JEQ done62
+	JEQ done72
 	CMPQ CX, $3
-	JGE whole61
+	JGE whole71
 	MOVQ CX, R15
 	IMUL3Q $-5, CX, R12 // the last sums, of those rows
 	ADDQ $15, R12
@@ -3575,7 +3939,7 @@ stored68:
 	SHLXQ R12, R8, R8
 	ANDQ $32767, R8
 	KMOVW R8, K6
-whole61:
+whole71:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -3583,7 +3947,7 @@ whole61:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn60
-done62:
+done72:
 	VZEROUPPER
 	RET
 more59:
@@ -3594,8 +3958,8 @@ more59:
 	MOVQ $4095, R8
 	KMOVW R8, K6
 turn74:
-	MOVQ SI, R8
 	MOVQ b+32(FP), DI
+	MOVQ SI, R8
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -3610,15 +3974,15 @@ turn74:
 	VPXOR X11, X11, X11
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest77
+	JEQ rest75
 	MOVQ $2, R10
 	IMULQ BX, R10
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near79
+	JLE near77
 	LEAQ 512(SI), R10
-near79:
-loop80:
+near77:
+loop78:
 	VMOVUPS (DI), Z12
 	VMOVUPS 4160(DI), Z13
 	VMOVUPS 8320(DI), Z14
@@ -3645,10 +4009,10 @@ loop80:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop80
-rest77:
+	JNZ loop78
+rest75:
 	KTESTW K5, K5
-	JEQ summed78
+	JEQ summed76
 	VMOVUPS.Z (DI), K5, Z12
 	VMOVUPS.Z 4160(DI), K5, Z13
 	VMOVUPS.Z 8320(DI), K5, Z14
@@ -3669,7 +4033,7 @@ rest77:
 	BYTE $0x62; BYTE $0x52; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xcf // VDPBF16PS Z15, Z21, Z9
 	BYTE $0x62; BYTE $0x32; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xd0 // VDPBF16PS Z16, Z21, Z10
 	BYTE $0x62; BYTE $0x32; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xd9 // VDPBF16PS Z17, Z21, Z11
-summed78:
+summed76:
 	VBLENDMPS Z8, Z0, K4, Z12
 	VSHUFF32X4 $78, Z8, Z0, Z13
 	VADDPS Z13, Z12, Z0
@@ -3718,24 +4082,24 @@ summed78:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $24
-	JNE apart81
+	JNE apart79
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store83
+	JEQ store81
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored84
-store83:
-	VMOVUPS Z0, K6, (DX)
-stored84:
 	JMP stored82
-apart81:
+store81:
+	VMOVUPS Z0, K6, (DX)
+stored82:
+	JMP stored80
+apart79:
 	MOVQ DX, R8
 	LEAQ -24(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store85
+	JEQ store83
 	MOVQ R13, R12
 	ANDQ $63, R12
 	KMOVW R12, K7
@@ -3748,8 +4112,8 @@ apart81:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored86
-store85:
+	JMP stored84
+store83:
 	MOVQ R13, R12
 	ANDQ $63, R12
 	KMOVW R12, K7
@@ -3760,12 +4124,12 @@ store85:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored86:
-stored82:
+stored84:
+stored80:
 	SUBQ R15, CX
-	JEQ done76
+	JEQ done86
 	CMPQ CX, $2
-	JGE whole75
+	JGE whole85
 	MOVQ CX, R15
 	IMUL3Q $-6, CX, R12 // the last sums, of those rows
 	ADDQ $12, R12
@@ -3773,7 +4137,7 @@ stored82:
 	SHLXQ R12, R8, R8
 	ANDQ $4095, R8
 	KMOVW R8, K6
-whole75:
+whole85:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -3781,7 +4145,7 @@ whole75:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn74
-done76:
+done86:
 	VZEROUPPER
 	RET
 more73:
@@ -3792,8 +4156,8 @@ more73:
 	MOVQ $16383, R8
 	KMOVW R8, K6
 turn88:
-	MOVQ SI, R8
 	MOVQ b+32(FP), DI
+	MOVQ SI, R8
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -3810,15 +4174,15 @@ turn88:
 	VPXOR X13, X13, X13
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest91
+	JEQ rest89
 	MOVQ $2, R10
 	IMULQ BX, R10
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near93
+	JLE near91
 	LEAQ 512(SI), R10
-near93:
-loop94:
+near91:
+loop92:
 	VMOVUPS (DI), Z14
 	VMOVUPS 4160(DI), Z15
 	VMOVUPS 8320(DI), Z16
@@ -3848,10 +4212,10 @@ loop94:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop94
-rest91:
+	JNZ loop92
+rest89:
 	KTESTW K5, K5
-	JEQ summed92
+	JEQ summed90
 	VMOVUPS.Z (DI), K5, Z14
 	VMOVUPS.Z 4160(DI), K5, Z15
 	VMOVUPS.Z 8320(DI), K5, Z16
@@ -3875,7 +4239,7 @@ rest91:
 	BYTE $0x62; BYTE $0x32; BYTE $0x3e; BYTE $0x40; BYTE $0x52; BYTE $0xda // VDPBF16PS Z18, Z24, Z11
 	BYTE $0x62; BYTE $0x32; BYTE $0x3e; BYTE $0x40; BYTE $0x52; BYTE $0xe3 // VDPBF16PS Z19, Z24, Z12
 	BYTE $0x62; BYTE $0x32; BYTE $0x3e; BYTE $0x40; BYTE $0x52; BYTE $0xec // VDPBF16PS Z20, Z24, Z13
-summed92:
+summed90:
 	VBLENDMPS Z8, Z0, K4, Z14
 	VSHUFF32X4 $78, Z8, Z0, Z15
 	VADDPS Z15, Z14, Z0
@@ -3926,24 +4290,24 @@ summed92:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $28
-	JNE apart95
+	JNE apart93
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store97
+	JEQ store95
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored98
-store97:
-	VMOVUPS Z0, K6, (DX)
-stored98:
 	JMP stored96
-apart95:
+store95:
+	VMOVUPS Z0, K6, (DX)
+stored96:
+	JMP stored94
+apart93:
 	MOVQ DX, R8
 	LEAQ -28(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store99
+	JEQ store97
 	MOVQ R13, R12
 	ANDQ $127, R12
 	KMOVW R12, K7
@@ -3956,8 +4320,8 @@ apart95:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored100
-store99:
+	JMP stored98
+store97:
 	MOVQ R13, R12
 	ANDQ $127, R12
 	KMOVW R12, K7
@@ -3968,12 +4332,12 @@ store99:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored100:
-stored96:
+stored98:
+stored94:
 	SUBQ R15, CX
-	JEQ done90
+	JEQ done100
 	CMPQ CX, $2
-	JGE whole89
+	JGE whole99
 	MOVQ CX, R15
 	IMUL3Q $-7, CX, R12 // the last sums, of those rows
 	ADDQ $14, R12
@@ -3981,7 +4345,7 @@ stored96:
 	SHLXQ R12, R8, R8
 	ANDQ $16383, R8
 	KMOVW R8, K6
-whole89:
+whole99:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -3989,7 +4353,7 @@ whole89:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn88
-done90:
+done100:
 	VZEROUPPER
 	RET
 more87:
@@ -3998,8 +4362,8 @@ more87:
 	MOVQ $65535, R8
 	KMOVW R8, K6
 turn102:
-	MOVQ SI, R8
 	MOVQ b+32(FP), DI
+	MOVQ SI, R8
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -4018,15 +4382,15 @@ turn102:
 	VPXOR X15, X15, X15
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest105
+	JEQ rest103
 	MOVQ $2, R10
 	IMULQ BX, R10
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near107
+	JLE near105
 	LEAQ 512(SI), R10
-near107:
-loop108:
+near105:
+loop106:
 	VMOVUPS (DI), Z16
 	VMOVUPS 4160(DI), Z17
 	VMOVUPS 8320(DI), Z18
@@ -4059,10 +4423,10 @@ loop108:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop108
-rest105:
+	JNZ loop106
+rest103:
 	KTESTW K5, K5
-	JEQ summed106
+	JEQ summed104
 	VMOVUPS.Z (DI), K5, Z16
 	VMOVUPS.Z 4160(DI), K5, Z17
 	VMOVUPS.Z 8320(DI), K5, Z18
@@ -4089,7 +4453,7 @@ rest105:
 	BYTE $0x62; BYTE $0x32; BYTE $0x26; BYTE $0x40; BYTE $0x52; BYTE $0xed // VDPBF16PS Z21, Z27, Z13
 	BYTE $0x62; BYTE $0x32; BYTE $0x26; BYTE $0x40; BYTE $0x52; BYTE $0xf6 // VDPBF16PS Z22, Z27, Z14
 	BYTE $0x62; BYTE $0x32; BYTE $0x26; BYTE $0x40; BYTE $0x52; BYTE $0xff // VDPBF16PS Z23, Z27, Z15
-summed106:
+summed104:
 	VBLENDMPS Z8, Z0, K4, Z16
 	VSHUFF32X4 $78, Z8, Z0, Z17
 	VADDPS Z17, Z16, Z0
@@ -4142,24 +4506,24 @@ summed106:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $32
-	JNE apart109
+	JNE apart107
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store111
+	JEQ store109
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored112
-store111:
-	VMOVUPS Z0, K6, (DX)
-stored112:
 	JMP stored110
-apart109:
+store109:
+	VMOVUPS Z0, K6, (DX)
+stored110:
+	JMP stored108
+apart107:
 	MOVQ DX, R8
 	LEAQ -32(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+64(FP), R12
 	TESTQ R12, R12
-	JEQ store113
+	JEQ store111
 	MOVQ R13, R12
 	ANDQ $255, R12
 	KMOVW R12, K7
@@ -4172,8 +4536,8 @@ apart109:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored114
-store113:
+	JMP stored112
+store111:
 	MOVQ R13, R12
 	ANDQ $255, R12
 	KMOVW R12, K7
@@ -4184,12 +4548,12 @@ store113:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored114:
-stored110:
+stored112:
+stored108:
 	SUBQ R15, CX
-	JEQ done104
+	JEQ done114
 	CMPQ CX, $2
-	JGE whole103
+	JGE whole113
 	MOVQ CX, R15
 	IMUL3Q $-8, CX, R12 // the last sums, of those rows
 	ADDQ $16, R12
@@ -4197,7 +4561,7 @@ stored110:
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
 	KMOVW R8, K6
-whole103:
+whole113:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -4205,7 +4569,7 @@ whole103:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn102
-done104:
+done114:
 	VZEROUPPER
 	RET
 more101:
