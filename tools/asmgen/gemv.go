@@ -10,6 +10,7 @@ import (
 type Gemv struct {
 	Vector
 	Product
+	Bytes   int // of an element, of which words have one or more
 	Columns int // at most
 }
 
@@ -38,8 +39,8 @@ func (g Gemv) gemv(a *Asm) {
 	if !g.Masks {
 		frame = g.bytes()
 	}
-	a.FuncFrame("gemv"+g.Name+g.Suffix, frame, g.summing("ldc int, a *uint32, lda int, b *uint32, steps, rows, cols int"),
-		rC, rLDC, rA, rGemvLDA, rB, rWhole, rRowsLeft, rCount)
+	a.FuncFrame("gemv"+g.Name+g.Suffix, frame, g.summing("ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, bias *C"),
+		rC, rLDC, rA, "", rGemvLDA, rWhole, rRowsLeft, rCount)
 	a.Op("SHLQ", imm(2), rLDC)
 	a.threefold(rGemvLDA, rGemvLDA3)
 	g.prepare(a)
@@ -57,11 +58,15 @@ func (g Gemv) gemv(a *Asm) {
 	g.fewRows(a)
 }
 
-// prepare divides the words of a row into whole vectors and what a mask has.
+// prepare divides the elements of a row into whole vectors and what a mask has.
 func (g Gemv) prepare(a *Asm) {
 	a.Op("MOVQ", rWhole, rFresh)
-	a.Op("ANDQ", imm(g.Lanes-1), rFresh)
-	a.Op("SHRQ", imm(log2(g.Lanes)), rWhole)
+	a.Op("ANDQ", imm(g.bytes()/g.Bytes-1), rFresh)
+	a.Op("SHRQ", imm(log2(g.bytes()/g.Bytes)), rWhole)
+	if g.offset {
+		a.Op("MOVL", "$0x80808080", rNext)
+		g.broadcast32(a, rNext, g.flip())
+	}
 	g.mask(a, rFresh)
 	for _, apart := range g.halves() {
 		if !g.Masks {
@@ -72,7 +77,7 @@ func (g Gemv) prepare(a *Asm) {
 	}
 }
 
-// mask sets that of loads to so many first lanes.
+// mask sets that of loads to so many first lanes, or elements.
 func (g Gemv) mask(a *Asm, lanes string) {
 	if !g.Masks {
 		g.broadcast32(a, lanes, g.tail())
@@ -81,8 +86,12 @@ func (g Gemv) mask(a *Asm, lanes string) {
 	}
 	a.Op("MOVQ", imm(-1), rNext)
 	a.Op("BZHIQ", lanes, rNext, rNext)
-	a.Op("KMOVW", rNext, gemvTail)
+	a.Op("KMOVQ", rNext, gemvTail)
 }
+
+// flip is the register that has 128 in each byte, which those of a are multiplied with; sums then start
+// from a bias.
+func (g Gemv) flip() string { return g.reg(g.Registers - 1) }
 
 // tail is the register that has the mask where there are no mask registers.
 func (g Gemv) tail() string { return g.reg(g.Registers - 1) }
@@ -99,6 +108,10 @@ func (g Gemv) turns(a *Asm, rows, cols int) {
 	a.load("b", rB)
 	g.bases(a, rows)
 	sum := g.fold(a, g.sums(a, rows, cols))
+	if g.offset {
+		a.load("bias", rNext)
+		a.Op(g.Add, at(rNext, 0), sum, sum)
+	}
 	g.fresh(a, rows)
 	g.store(a, sum, rows, cols)
 	g.next(a, rows, turn, func() {
@@ -162,16 +175,20 @@ func (g Gemv) sums(a *Asm, rows, cols int) []string {
 		for i := range rows {
 			mem, words := rowOf(bases[i/4], rGemvLDA, rGemvLDA3, i%4, 0), ""
 			ask(i)
-			for j := range b {
-				switch sum := sums[i*cols+j]; {
-				case masked && g.Masks && g.Name == float32s.Name: // such a load would take a port of vectors
-					a.Op("VFMADD231PS", mem, b[j], gemvTail, sum)
-				case j == 0:
+			for j, column := range b {
+				sum := sums[i*cols+j]
+				if masked && g.Masks && g.Name == float32s.Name { // such a load would take a port of vectors
+					a.Op("VFMADD231PS", mem, column, gemvTail, sum)
+					continue
+				}
+				if j == 0 {
 					words = temp()
-					g.load(a, mem, words, masked)
-					fallthrough
-				default:
-					g.multiplyAdd(a, words, b[j], sum, temp)
+					g.loadA(a, mem, words, masked)
+				}
+				if g.offset { // b is signed
+					g.multiplyAdd(a, column, words, sum, temp)
+				} else {
+					g.multiplyAdd(a, words, column, sum, temp)
 				}
 			}
 		}
@@ -213,7 +230,7 @@ func (g Gemv) sums(a *Asm, rows, cols int) []string {
 	}
 	a.Place(rest)
 	if g.Masks {
-		a.Op("KTESTW", gemvTail, gemvTail)
+		a.Op("KTESTQ", gemvTail, gemvTail)
 	} else {
 		a.Op("VPTEST", g.tail(), g.tail())
 	}
@@ -248,9 +265,22 @@ func (g Gemv) load(a *Asm, mem, reg string, masked bool) {
 	case !masked:
 		a.Op("VMOVUPS", mem, reg)
 	case g.Masks:
-		a.Op("VMOVUPS.Z", mem, gemvTail, reg)
+		a.Op(map[int]string{4: "VMOVUPS.Z", 2: "VMOVDQU16.Z", 1: "VMOVDQU8.Z"}[g.Bytes], mem, gemvTail, reg)
 	default:
 		a.Op("VMASKMOVPS", mem, g.tail(), reg)
+	}
+}
+
+// loadA is load of words of a.
+func (g Gemv) loadA(a *Asm, mem, reg string, masked bool) {
+	switch {
+	case g.offset && masked:
+		g.load(a, mem, reg, masked)
+		a.Op("VPXORD", reg, g.flip(), reg)
+	case g.offset:
+		a.Op("VPXORD", mem, g.flip(), reg)
+	default:
+		g.load(a, mem, reg, masked)
 	}
 }
 
@@ -403,16 +433,22 @@ func (g Gemv) storeOne(a *Asm, from, to, sum, held string, add bool) {
 
 // fewRows goes through rows one by one, and through columns one by one for each.
 func (g Gemv) fewRows(a *Asm) {
-	const rColumn, rColumns, rTo = "R10", "R13", rFresh
+	const rColumn, rColumns, rTo, rBiases = "R10", "R13", rFresh, "R14"
 	row, column := a.NewLabel("row"), a.NewLabel("column")
 	a.Place(row)
 	a.load("b", rColumn)
 	a.load("cols", rColumns)
+	a.load("bias", rBiases)
 	a.Op("MOVQ", rC, rTo)
 	a.Place(column)
 	a.Op("MOVQ", rA, gemvBases[0])
 	a.Op("MOVQ", rColumn, rB)
 	sum := g.fold(a, g.sums(a, 1, 1))
+	if g.offset {
+		a.Op("VMOVSS", at(rBiases, 0), xmm(g.reg(1)))
+		a.Op(g.Add, xmm(g.reg(1)), xmm(sum), xmm(sum))
+		a.Op("ADDQ", imm(4), rBiases)
+	}
 	a.Op("MOVBLZX", a.arg("accumulate"), rCount)
 	a.addOrNot(rCount, func(add bool) { g.storeOne(a, "", at(rTo, 0), xmm(sum), xmm(g.reg(1)), add) })
 	a.Op("ADDQ", imm(gemvColumn), rColumn)
@@ -429,8 +465,8 @@ func (g Gemv) fewRows(a *Asm) {
 // spread writes the micro-kernel for shallow rows: the sums of a row of c are lanes of a vector. Each step
 // is a word of a for each row, and a row of b where it lies.
 func (g Gemv) spread(a *Asm) {
-	a.Func("spread"+g.Name+g.Suffix, g.summing("ldc int, a *uint32, lda int, b *uint32, ldb, steps, rows, cols int"),
-		rC, rLDC, rA, rGemvLDA, "", "", "", rRowsLeft, rCount)
+	a.Func("spread"+g.Name+g.Suffix, g.summing("ldc int, a, b unsafe.Pointer, lda, ldb, k, rows, cols int"),
+		rC, rLDC, rA, "", rGemvLDA, "", "", rRowsLeft, rCount)
 	a.Op("SHLQ", imm(2), rLDC)
 	a.threefold(rGemvLDA, rGemvLDA3)
 	g.mask(a, rCount)
@@ -451,7 +487,7 @@ func (g Gemv) spreadTurns(a *Asm, rows int) {
 	a.Place(turn)
 	a.load("b", rB)
 	a.load("ldb", rLDB)
-	a.load("steps", rCount)
+	a.load("k", rCount)
 	bases := g.bases(a, rows)
 	for _, sum := range sums {
 		a.Op("VPXOR", xmm(sum), xmm(sum), xmm(sum))

@@ -2,14 +2,13 @@
 
 #include "textflag.h"
 
-// func gemvFloat32AVX2(c, ldc, a, lda, b, steps, rows, cols, accumulate)
-TEXT ·gemvFloat32AVX2(SB), NOSPLIT, $32-65
+// func gemvFloat32AVX2(c, ldc, a, b, lda, k, rows, cols, bias, accumulate)
+TEXT ·gemvFloat32AVX2(SB), NOSPLIT, $32-73
 	MOVQ c+0(FP), DX
 	MOVQ ldc+8(FP), R11
 	MOVQ a+16(FP), SI
-	MOVQ lda+24(FP), BX
-	MOVQ b+32(FP), DI
-	MOVQ steps+40(FP), R9
+	MOVQ lda+32(FP), BX
+	MOVQ k+40(FP), R9
 	MOVQ rows+48(FP), CX
 	MOVQ cols+56(FP), R12
 	SHLQ $2, R11
@@ -25,7 +24,7 @@ TEXT ·gemvFloat32AVX2(SB), NOSPLIT, $32-65
 	CMPQ CX, $8
 	JLT few1
 turn3:
-	MOVQ b+32(FP), DI
+	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	LEAQ (R8)(BX*4), R10
 	VPXOR X0, X0, X0
@@ -112,7 +111,7 @@ summed5:
 	JNE apart7
 	CMPQ R15, $8
 	JNE apart7
-	MOVBLZX accumulate+64(FP), R12
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
 	JEQ store9
 	VADDPS (DX), Y0, Y0
@@ -133,7 +132,7 @@ apart7:
 	ADDQ R11, R8
 	ADDQ R11, R8
 	MOVQ R15, R13
-	MOVBLZX accumulate+64(FP), R12
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
 	JEQ store11
 	VMOVSS 28(SP), X0
@@ -252,7 +251,7 @@ more2:
 	CMPQ CX, $4
 	JLT few1
 turn16:
-	MOVQ b+32(FP), DI
+	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
@@ -331,7 +330,7 @@ summed18:
 	JNE apart20
 	CMPQ R15, $4
 	JNE apart20
-	MOVBLZX accumulate+64(FP), R12
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
 	JEQ store22
 	VADDPS (DX), Y0, Y0
@@ -348,7 +347,7 @@ apart20:
 	ADDQ R11, R8
 	ADDQ R11, R8
 	MOVQ R15, R13
-	MOVBLZX accumulate+64(FP), R12
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
 	JEQ store24
 	VMOVSS 24(SP), X0
@@ -443,7 +442,7 @@ more15:
 	CMPQ CX, $2
 	JLT few1
 turn29:
-	MOVQ b+32(FP), DI
+	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
@@ -512,7 +511,7 @@ summed31:
 	VMOVUPS Y0, (SP)
 	ADDQ R11, R8
 	MOVQ R15, R13
-	MOVBLZX accumulate+64(FP), R12
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
 	JEQ store35
 	VMOVSS 12(SP), X0
@@ -581,7 +580,7 @@ more28:
 	CMPQ CX, $2
 	JLT few1
 turn40:
-	MOVQ b+32(FP), DI
+	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
@@ -660,7 +659,7 @@ summed42:
 	JNE apart44
 	CMPQ R15, $2
 	JNE apart44
-	MOVBLZX accumulate+64(FP), R12
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
 	JEQ store46
 	VADDPS (DX), Y0, Y0
@@ -675,7 +674,7 @@ apart44:
 	VMOVUPS Y0, (SP)
 	ADDQ R11, R8
 	MOVQ R15, R13
-	MOVBLZX accumulate+64(FP), R12
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
 	JEQ store48
 	VMOVSS 16(SP), X0
@@ -755,8 +754,9 @@ done51:
 more39:
 few1:
 row52:
-	MOVQ b+32(FP), R10
+	MOVQ b+24(FP), R10
 	MOVQ cols+56(FP), R13
+	MOVQ bias+64(FP), R14
 	MOVQ DX, R15
 column53:
 	MOVQ SI, R8
@@ -786,7 +786,7 @@ summed55:
 	VADDPS Y2, Y0, Y0
 	VPERMILPS $177, Y0, Y2
 	VADDPS Y2, Y0, Y0
-	MOVBLZX accumulate+64(FP), R12
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
 	JEQ store57
 	VMOVSS (R15), X1
@@ -807,12 +807,12 @@ stored58:
 	VZEROUPPER
 	RET
 
-// func spreadFloat32AVX2(c, ldc, a, lda, b, ldb, steps, rows, cols, accumulate)
+// func spreadFloat32AVX2(c, ldc, a, b, lda, ldb, k, rows, cols, accumulate)
 TEXT ·spreadFloat32AVX2(SB), NOSPLIT, $0-73
 	MOVQ c+0(FP), DX
 	MOVQ ldc+8(FP), R11
 	MOVQ a+16(FP), SI
-	MOVQ lda+24(FP), BX
+	MOVQ lda+32(FP), BX
 	MOVQ rows+56(FP), CX
 	MOVQ cols+64(FP), R12
 	SHLQ $2, R11
@@ -823,9 +823,9 @@ TEXT ·spreadFloat32AVX2(SB), NOSPLIT, $0-73
 	CMPQ CX, $8
 	JLT fewer1
 turn2:
-	MOVQ b+32(FP), DI
+	MOVQ b+24(FP), DI
 	MOVQ ldb+40(FP), R15
-	MOVQ steps+48(FP), R12
+	MOVQ k+48(FP), R12
 	MOVQ SI, R8
 	LEAQ (R8)(BX*4), R10
 	VPXOR X0, X0, X0
@@ -966,9 +966,9 @@ fewer1:
 	CMPQ CX, $4
 	JLT fewer9
 turn10:
-	MOVQ b+32(FP), DI
+	MOVQ b+24(FP), DI
 	MOVQ ldb+40(FP), R15
-	MOVQ steps+48(FP), R12
+	MOVQ k+48(FP), R12
 	MOVQ SI, R8
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
@@ -1055,9 +1055,9 @@ fewer9:
 	CMPQ CX, $1
 	JLT fewer17
 turn18:
-	MOVQ b+32(FP), DI
+	MOVQ b+24(FP), DI
 	MOVQ ldb+40(FP), R15
-	MOVQ steps+48(FP), R12
+	MOVQ k+48(FP), R12
 	MOVQ SI, R8
 	VPXOR X0, X0, X0
 loop20:
