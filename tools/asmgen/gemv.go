@@ -63,8 +63,12 @@ func (g Gemv) prepare(a *Asm) {
 	a.Op("MOVQ", rWhole, rFresh)
 	a.Op("ANDQ", imm(g.bytes()/g.Bytes-1), rFresh)
 	a.Op("SHRQ", imm(log2(g.bytes()/g.Bytes)), rWhole)
-	if g.offset {
-		a.Op("MOVL", "$0x80808080", rNext)
+	if g.offset || g.widens() {
+		constant := "$0x80808080"
+		if g.widens() {
+			constant = "$0xffff0000"
+		}
+		a.Op("MOVL", constant, rNext)
 		g.broadcast32(a, rNext, g.flip())
 	}
 	g.mask(a, rFresh)
@@ -89,8 +93,8 @@ func (g Gemv) mask(a *Asm, lanes string) {
 	a.Op("KMOVQ", rNext, gemvTail)
 }
 
-// flip is the register that has 128 in each byte, which those of a are multiplied with; sums then start
-// from a bias.
+// flip is the register that has 128 in each byte, with which those of a are multiplied, as sums start from
+// a bias; or the mask of odd elements where those are widened.
 func (g Gemv) flip() string { return g.reg(g.Registers - 1) }
 
 // tail is the register that has the mask where there are no mask registers.
@@ -165,30 +169,33 @@ func (g Gemv) next(a *Asm, rows int, turn Label, last func()) {
 
 // sums multiplies some rows by the columns. Those of the first row come first.
 func (g Gemv) sums(a *Asm, rows, cols int) []string {
-	sums, b := g.regs(0, rows*cols), g.regs(rows*cols, rows*cols+cols)
-	temp := inTurn(g.regs(rows*cols+cols, min(rows*cols+cols+4, g.Registers-1)))
+	parts := 1 // of a vector of a
+	if g.widens() {
+		parts = 2
+	}
+	sums, b := g.regs(0, rows*cols), g.regs(rows*cols, rows*cols+cols*parts)
+	temp := inTurn(g.regs(rows*cols+len(b), min(rows*cols+len(b)+4, g.Registers-1)))
 	bases := gemvBases[:(rows+3)/4]
 	step := func(masked bool, ask func(row int)) {
 		for j := range b {
-			g.load(a, at(rB, j*gemvColumn), b[j], masked)
+			g.load(a, at(rB, j/parts*gemvColumn+j%parts*g.bytes()), b[j], masked && parts == 1)
 		}
 		for i := range rows {
-			mem, words := rowOf(bases[i/4], rGemvLDA, rGemvLDA3, i%4, 0), ""
+			mem, words := rowOf(bases[i/4], rGemvLDA, rGemvLDA3, i%4, 0), []string(nil)
 			ask(i)
 			for j, column := range b {
-				sum := sums[i*cols+j]
-				if masked && g.Masks && g.Name == float32s.Name { // such a load would take a port of vectors
+				sum := sums[i*cols+j/parts]
+				if masked && g.Masks && g.Bytes == 4 { // such a load would take a port of vectors
 					a.Op("VFMADD231PS", mem, column, gemvTail, sum)
 					continue
 				}
 				if j == 0 {
-					words = temp()
-					g.loadA(a, mem, words, masked)
+					words = g.words(a, mem, masked, temp)
 				}
 				if g.offset { // b is signed
-					g.multiplyAdd(a, column, words, sum, temp)
+					g.multiplyAdd(a, column, words[j%parts], sum, temp)
 				} else {
-					g.multiplyAdd(a, words, column, sum, temp)
+					g.multiplyAdd(a, words[j%parts], column, sum, temp)
 				}
 			}
 		}
@@ -196,7 +203,8 @@ func (g Gemv) sums(a *Asm, rows, cols int) []string {
 	loop := func(asks []string, ask func(row int)) {
 		a.CountDown(rCount, func() {
 			step(false, ask)
-			a.advance(g.bytes(), slices.Concat([]string{rB}, bases, asks)...)
+			a.advance(g.bytes()*parts, rB)
+			a.advance(g.bytes(), slices.Concat(bases, asks)...)
 		})
 	}
 	rest, done := a.NewLabel("rest"), a.NewLabel("summed")
@@ -271,18 +279,30 @@ func (g Gemv) load(a *Asm, mem, reg string, masked bool) {
 	}
 }
 
-// loadA is load of words of a.
-func (g Gemv) loadA(a *Asm, mem, reg string, masked bool) {
+// words loads what is multiplied of a vector of a: it, or its even elements and its odd ones, widened.
+func (g Gemv) words(a *Asm, mem string, masked bool, temp func() string) []string {
+	words := temp()
 	switch {
-	case g.offset && masked:
-		g.load(a, mem, reg, masked)
-		a.Op("VPXORD", reg, g.flip(), reg)
+	case g.offset && !masked:
+		a.Op("VPXORD", mem, g.flip(), words)
+		return []string{words}
 	case g.offset:
-		a.Op("VPXORD", mem, g.flip(), reg)
-	default:
-		g.load(a, mem, reg, masked)
+		g.load(a, mem, words, masked)
+		a.Op("VPXORD", words, g.flip(), words)
+		return []string{words}
 	}
+	g.load(a, mem, words, masked)
+	if !g.widens() {
+		return []string{words}
+	}
+	even := temp()
+	a.Op("VPSLLD", imm(16), words, even)
+	a.Op("VPANDD", words, g.flip(), words)
+	return []string{even, words}
 }
+
+// widens reports whether elements are widened to words.
+func (g Gemv) widens() bool { return g.Bytes == 2 && g.Name != bfloat16s.Name }
 
 // halves are how far apart lanes are that fold adds, in the order in which it does.
 func (g Gemv) halves() []int {

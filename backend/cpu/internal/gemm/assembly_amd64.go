@@ -131,6 +131,9 @@ func gemvFloat32AVX512(c *float32, ldc int, a, b unsafe.Pointer, lda, k, rows, c
 func gemvQuadsAVX512(c *int32, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, bias *int32, accumulate bool)
 
 //go:noescape
+func gemvWideBFloat16AVX512(c *float32, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, bias *float32, accumulate bool)
+
+//go:noescape
 func groupsPairsAVX2(c *float32, ldc, groups int, a, b *uint32, next uintptr, rows, turns int, accumulate bool)
 
 //go:noescape

@@ -12,7 +12,8 @@ import (
 type gemvKernel[C Sum] struct {
 	run            gemv[C] // nil if there is none
 	columns, lanes int     // at most, and of a vector
-	deep           int     // elements in a word
+	deep           int     // elements in a word of a column
+	widens         bool    // bfloat16, of which words of columns are as widen makes them
 	half           gemv[C] // of vectors half as wide, for up to halfColumns; nil if there is none
 	spread         spread[C]
 }
@@ -29,7 +30,7 @@ func (x *gemvKernel[C]) of(k, cols int) gemv[C] {
 }
 
 // A gemv computes rows × cols dot products of rows of a, lda bytes apart, and of columns of b,
-// gemvColumn words apart:
+// gemvColumn words apart, or of such words as widen makes:
 //
 //	for i := range rows {
 //		for j := range cols {
@@ -76,6 +77,19 @@ func copyColumns[T any](w *gemvWork, from []T, ld, rows, cols int) {
 	}
 }
 
+// widen copies columns of bfloat16 as float32. Of each 32 the even ones come first, and zeros behind all.
+func (w *gemvWork) widen(from unsafe.Pointer, ld, k, cols int) {
+	const group = 32
+	b := unsafe.Slice((*uint16)(from), (k-1)*ld+cols)
+	for j := range cols {
+		to := w.b[j*gemvColumn:][:ceil(k, group)*group]
+		clear(to[k/group*group:])
+		for l := range k {
+			to[l/group*group+l%2*group/2+l%group/2] = uint32(b[l*ld+j]) << 16
+		}
+	}
+}
+
 // sums sets what sums of int8 start from for columns of k elements.
 func (w *gemvWork) sums(columns unsafe.Pointer, k, cols int) {
 	for i := range w.bias {
@@ -105,6 +119,8 @@ func (p *MicroKernels[S, C]) PaysColumns(n, k int) bool {
 		return true
 	case p.Choices.B != ReadByRule || !p.CanRead(ReadColumns):
 		return false
+	case x.widens: // packing has to widen a too
+		return n <= gemvColumns
 	case x.spread == nil: // a tile takes half as long for a step of a row, and some time for a row
 		return n <= x.columns && n*(steps/x.lanes+6) <= steps+24
 	}
@@ -134,9 +150,12 @@ func (p *MicroKernels[S, C]) MultiplyColumns(r Run[S], c []C, ldc, m, n, k int, 
 		deep := min(k-l, gemvSteps*x.deep)
 		for j := 0; j < n; j += x.columns {
 			cols, columns := min(n-j, x.columns), unsafe.Pointer(&work.b)
-			if cols == 1 && ldb == 1 {
+			switch {
+			case x.widens:
+				work.widen(at(b, l*ldb+j), ldb, deep, cols)
+			case cols == 1 && ldb == 1:
 				columns = at(b, l)
-			} else {
+			default:
 				copyColumns(work, b[l*ldb+j:], ldb, deep, cols)
 			}
 			if memory.Size[S]() == 1 {

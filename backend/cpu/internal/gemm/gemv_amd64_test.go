@@ -53,6 +53,18 @@ func byRows(t testing.TB, f spread[float32]) gemv[float32] {
 	}
 }
 
+// byWidening has columns of bfloat16 widened for a gemv.
+func byWidening(f gemv[float32]) gemv[float32] {
+	return func(c *float32, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, bias *float32, accumulate bool) {
+		w, rowsOfB := new(gemvWork), make([]uint16, k*cols)
+		for i := range rowsOfB {
+			rowsOfB[i] = *(*uint16)(unsafe.Add(b, i%cols*gemvColumn*wordBytes+i/cols*2))
+		}
+		w.widen(at(rowsOfB, 0), cols, k, cols)
+		f(c, ldc, a, unsafe.Pointer(&w.b), lda, k, rows, cols, bias, accumulate)
+	}
+}
+
 func TestGemv(t *testing.T) {
 	if len(AVX2.Missing()) == 0 {
 		floatGemv("avx2 float32", gemvFloat32AVX2, 4, 8).test(t, "avx2 float32")
@@ -64,6 +76,8 @@ func TestGemv(t *testing.T) {
 	}
 	floatGemv("avx512 float32", gemvFloat32AVX512, 8, 16).test(t, "avx512 float32")
 	floatGemv("avx512 spread", byRows(t, spreadFloat32AVX512), 16, 16).test(t, "avx512 spread")
+	wide := gemvTwins[uint16, float32]{"wide", byWidening(gemvWideBFloat16AVX512), gemvElements[uint16, float32](0), 4, 32, smallBFloat16, 0x7fc0}
+	wide.test(t, "avx512 widened bfloat16")
 	if k.PairsBFloat16 != nil {
 		gemvTwins[uint16, float32]{"pairs", gemvBFloat16AVX512, gemvElements[uint16, float32](0), 8, 32, smallBFloat16, 0x7fc0}.test(t, "avx512 bfloat16")
 	}
@@ -128,7 +142,10 @@ func BenchmarkColumns(b *testing.B) {
 	for _, isa := range []ISA{AVX2, AVX512} {
 		if k := For(isa); k != nil {
 			benchColumns(b, k.Float32)
-			benchColumns(b, k.BFloat16)
+			benchColumns(b, k.WideBFloat16)
+			if k.PairsBFloat16 != nil {
+				benchColumns(b, k.PairsBFloat16)
+			}
 			benchColumns(b, k.Int8)
 		}
 	}
