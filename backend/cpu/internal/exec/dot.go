@@ -14,6 +14,7 @@ import (
 func (w *Worker) bring() {
 	for i, o := range w.Plan.Operands {
 		if o.Shown.From != nil {
+			w.spoil()
 			w.shown[i] = [2]int{max(0, tile.Eval(o.Shown.From, &w.Frame)), tile.Eval(o.Shown.To, &w.Frame)}
 		}
 		switch o.Keep {
@@ -132,7 +133,11 @@ func (w *Worker) pack(o *plan.Operand, dst []byte, chunk, lane0, lanes, k0, k in
 // in panels that lie apart bytes apart.
 func (w *Worker) packPart(o *plan.Operand, dst []byte, apart, lane0, lanes, k0, k int) {
 	at, ld := &w.Places[o.Ref], w.Plan.Refs[o.Ref].LD
-	o.Packing.Pack(dst, apart, w.Data[o.Ref], element(o, at, ld, lane0, k0), ld, lanes, k, o.Columns, w.scalesOf(o, lane0, k0))
+	src, off, scales := w.Data[o.Ref], element(o, at, ld, lane0, k0), w.scalesOf(o, lane0, k0)
+	o.Packing.Pack(dst, apart, src, off, ld, lanes, k, o.Columns, scales)
+	if w.tape != nil {
+		w.keep(func() { o.Packing.Pack(dst, apart, src, off, ld, lanes, k, o.Columns, scales) })
+	}
 }
 
 // scalesOf are those of elements of the current block of an operand, from a lane and an element of
@@ -179,7 +184,7 @@ func (w *Worker) multiply(d *plan.Dot, c []byte, off, ldc, row, rows, col, cols 
 	n, kb := w.extent(d.B)
 	m, n = min(max(m-row, 0), rows), min(max(n-col, 0), cols)
 	if fresh && (m < rows || n < cols) {
-		clearEdges(memory.View[uint32](c)[off:], ldc, m, rows, n, cols)
+		w.clearEdges(memory.View[uint32](c)[off:], ldc, m, rows, n, cols)
 	}
 	k = min(k, kb, d.K1)
 	begin, end := w.Columns(a.Ref, k) // what a has elsewhere is zero
@@ -187,7 +192,7 @@ func (w *Worker) multiply(d *plan.Dot, c []byte, off, ldc, row, rows, col, cols 
 		begin, end = max(begin, w.shown[d.B][0]), min(end, w.shown[d.B][1])
 	}
 	if fresh && min(k, end) <= max(d.K0, begin) && m > 0 && n > 0 {
-		clearEdges(memory.View[uint32](c)[off:], ldc, 0, rows, 0, cols)
+		w.clearEdges(memory.View[uint32](c)[off:], ldc, 0, rows, 0, cols)
 	}
 	if m == 0 || n == 0 {
 		return
@@ -213,7 +218,7 @@ func (w *Worker) multiply(d *plan.Dot, c []byte, off, ldc, row, rows, col, cols 
 			x.B.Off += x.K0 * x.B.LD
 		}
 		if whole {
-			d.Product.Whole(x, d.Scales.Narrow, scalingOf(d.Scales, w, row, m, col, n))
+			w.whole(d, x, row, col)
 		} else {
 			w.call(d, x, col, k0)
 		}
@@ -224,15 +229,37 @@ func (w *Worker) multiply(d *plan.Dot, c []byte, off, ldc, row, rows, col, cols 
 	}
 }
 
+// whole multiplies all of a piece from (row, col) of the block on, and scales and rounds its sums.
+func (w *Worker) whole(d *plan.Dot, x plan.Call, row, col int) {
+	d.Product.Whole(x, d.Scales.Narrow, scalingOf(d.Scales, w, row, x.M, col, x.N))
+	if w.tape != nil {
+		y := x // that is kept
+		w.keepFramed(func() { w.whole(d, y, row, col) })
+	}
+}
+
 // call multiplies into sums, by elements of b from a column and an element of k on.
 func (w *Worker) call(d *plan.Dot, x plan.Call, col, k0 int) {
 	switch {
 	case x.B.Packed:
-		d.Product.Multiply(x)
+		w.product(d.Product.Multiply, x)
 	case w.Plan.Operands[d.B].Widened():
 		w.multiplyWidened(d, x, col, k0+x.K0)
+		if w.tape != nil {
+			y := x
+			w.keepFramed(func() { w.multiplyWidened(d, y, col, k0+y.K0) })
+		}
 	default:
-		d.Product.Unpacked.Multiply(x)
+		w.product(d.Product.Unpacked.Multiply, x)
+	}
+}
+
+// product is a call of a micro-kernel's.
+func (w *Worker) product(multiply func(plan.Call), x plan.Call) {
+	multiply(x)
+	if w.tape != nil {
+		y := x
+		w.keep(func() { multiply(y) })
 	}
 }
 
@@ -285,7 +312,10 @@ func (w *Worker) factor(i, lane, lanes, k0, depth int) plan.Factor {
 }
 
 // clearEdges zeroes what rows × cols of 32 bits have beyond m × n.
-func clearEdges(c []uint32, ldc, m, rows, n, cols int) {
+func (w *Worker) clearEdges(c []uint32, ldc, m, rows, n, cols int) {
+	if w.tape != nil {
+		w.keep(func() { w.clearEdges(c, ldc, m, rows, n, cols) })
+	}
 	for i := range rows {
 		from := n
 		if i >= m {

@@ -59,6 +59,10 @@ type Run struct {
 	Queues  Queues
 	phase   int              // the current one
 	work    func(member int) // part, made once
+
+	launches int  // on the same arrays, up to the one that is taped
+	taping   bool // the current one is
+	Replays  bool // the next one is as it was taped
 }
 
 // everything lists the refs of all arrays.

@@ -34,6 +34,9 @@ type Worker struct {
 	Counters backend.Counters
 	record   *recorder // what it does when; nil where nobody asks
 
+	tape   *tape    // of the current launch; nil where it is not taped
+	leaves []func() // of one that was
+
 	_ [memory.CacheLine]byte // those of another worker may follow
 }
 
@@ -59,6 +62,11 @@ func (w *Worker) enter() {
 	for _, blocks := range w.finite {
 		clear(blocks)
 	}
+	w.unwiden()
+}
+
+// unwiden forgets rows that stay widened from program to program.
+func (w *Worker) unwiden() {
 	for i := range w.Wide {
 		w.Wide[i].Block = -1
 	}
@@ -132,6 +140,9 @@ func (w *Worker) run(steps []*plan.Step) {
 		switch s.Kind {
 		case plan.StepFill:
 			w.fillRef(s.Dst, s.Stmt.Value.Value)
+			if w.tape != nil {
+				w.keepFramed(func() { w.fillRef(s.Dst, s.Stmt.Value.Value) })
+			}
 			w.stored(s)
 		case plan.StepCompute:
 			w.computeRows(s, 0, w.Places[s.Dst].Rows)
@@ -143,7 +154,12 @@ func (w *Worker) run(steps []*plan.Step) {
 				w.run(s.Body)
 			}
 		case plan.StepRowLoop:
+			t := w.tape
+			w.tape = nil // of its own leaves
 			w.rowLoop(s)
+			if w.tape = t; t != nil {
+				w.keepFramed(func() { w.rowLoop(s) })
+			}
 			w.stored(s.Body...)
 		case plan.StepStrips:
 			w.strips(s)
@@ -219,27 +235,31 @@ func (w *Worker) part(s *plan.Step, row0, row1 int) (first, last int) {
 
 // write runs the epilogue over a piece of the destination.
 func (w *Worker) write(s *plan.Step, fresh bool, row0, row1, col0, col1 int) {
+	if w.tape != nil {
+		w.keepFramed(func() { w.write(s, fresh, row0, row1, col0, col1) })
+	}
+	first, end := row0, row1
 	if s.Stmt.IsPart() {
-		row0, row1 = max(row0, tile.Eval(s.Stmt.From, &w.Frame)), min(row1, tile.Eval(s.Stmt.To, &w.Frame))
+		first, end = max(row0, tile.Eval(s.Stmt.From, &w.Frame)), min(row1, tile.Eval(s.Stmt.To, &w.Frame))
 	}
 	from := w.now()
 	switch {
 	case fresh && s.Down != nil:
-		for row := row0; row < row1; row += plan.VectorLanes {
-			s.Down(&w.Frame, row, min(plan.VectorLanes, row1-row))
+		for row := first; row < end; row += plan.VectorLanes {
+			s.Down(&w.Frame, row, min(plan.VectorLanes, end-row))
 		}
 	case fresh && s.StoreRows != nil:
-		for row := row0; row < row1; row += s.AtOnce {
+		for row := first; row < end; row += s.AtOnce {
 			w.Ask()
 			w.Pieces++
-			s.StoreRows(&w.Frame, row, col0, min(s.AtOnce, row1-row), col1-col0)
+			s.StoreRows(&w.Frame, row, col0, min(s.AtOnce, end-row), col1-col0)
 		}
 	default:
 		out := s.Add
 		if fresh {
 			out = s.Store
 		}
-		for row := row0; row < row1; row++ {
+		for row := first; row < end; row++ {
 			for col := col0; col < col1; col += s.Lanes {
 				w.Ask()
 				w.Pieces++
