@@ -256,10 +256,17 @@ func (w *Worker) call(d *plan.Dot, x plan.Call, col, k0 int) {
 
 // product is a call of a micro-kernel's.
 func (w *Worker) product(multiply func(plan.Call), x plan.Call) {
-	multiply(x)
-	if w.tape != nil {
-		y := x
-		w.keep(func() { multiply(y) })
+	if w.tape == nil {
+		multiply(x)
+		return
+	}
+	y, tape := x, new(gemm.Tape)
+	x.Tape = tape
+	if multiply(x); tape.Spoiled || len(tape.Calls) == 0 {
+		tape.Calls = []func(){func() { multiply(y) }}
+	}
+	for _, call := range tape.Calls {
+		w.keep(call)
 	}
 }
 
