@@ -14,7 +14,7 @@ import (
 func (w *Worker) bring() {
 	for i, o := range w.Plan.Operands {
 		if o.Shown.From != nil {
-			w.spoil()
+			w.tape.spoiled = true
 			w.shown[i] = [2]int{max(0, tile.Eval(o.Shown.From, &w.Frame)), tile.Eval(o.Shown.To, &w.Frame)}
 		}
 		switch o.Keep {
@@ -135,7 +135,7 @@ func (w *Worker) packPart(o *plan.Operand, dst []byte, apart, lane0, lanes, k0, 
 	at, ld := &w.Places[o.Ref], w.Plan.Refs[o.Ref].LD
 	src, off, scales := w.Data[o.Ref], element(o, at, ld, lane0, k0), w.scalesOf(o, lane0, k0)
 	o.Packing.Pack(dst, apart, src, off, ld, lanes, k, o.Columns, scales)
-	if w.tape != nil {
+	if w.taping {
 		w.keep(func() { o.Packing.Pack(dst, apart, src, off, ld, lanes, k, o.Columns, scales) })
 	}
 }
@@ -231,43 +231,35 @@ func (w *Worker) multiply(d *plan.Dot, c []byte, off, ldc, row, rows, col, cols 
 
 // whole multiplies all of a piece from (row, col) of the block on, and scales and rounds its sums.
 func (w *Worker) whole(d *plan.Dot, x plan.Call, row, col int) {
-	d.Product.Whole(x, d.Scales.Narrow, scalingOf(d.Scales, w, row, x.M, col, x.N))
-	if w.tape != nil {
+	if w.taping {
 		y := x // that is kept
-		w.keepFramed(func() { w.whole(d, y, row, col) })
+		w.leaf(func() { w.whole(d, y, row, col) })
+		return
 	}
+	d.Product.Whole(x, d.Scales.Narrow, scalingOf(d.Scales, w, row, x.M, col, x.N))
 }
 
 // call multiplies into sums, by elements of b from a column and an element of k on.
 func (w *Worker) call(d *plan.Dot, x plan.Call, col, k0 int) {
+	multiply := d.Product.Multiply
 	switch {
 	case x.B.Packed:
-		w.product(d.Product.Multiply, x)
 	case w.Plan.Operands[d.B].Widened():
 		w.multiplyWidened(d, x, col, k0+x.K0)
-		if w.tape != nil {
-			y := x
-			w.keepFramed(func() { w.multiplyWidened(d, y, col, k0+y.K0) })
-		}
+		return
 	default:
-		w.product(d.Product.Unpacked.Multiply, x)
+		multiply = d.Product.Unpacked.Multiply
 	}
-}
-
-// product is a call of a micro-kernel's.
-func (w *Worker) product(multiply func(plan.Call), x plan.Call) {
-	if w.tape == nil {
+	if !w.taping {
 		multiply(x)
 		return
 	}
-	y, tape := x, new(gemm.Tape)
-	x.Tape = tape
-	if multiply(x); tape.Spoiled || len(tape.Calls) == 0 {
-		tape.Calls = []func(){func() { multiply(y) }}
+	again, y, t := multiply, x, new(gemm.Tape)
+	x.Tape = t
+	if multiply(x); t.Spoiled || len(t.Calls) == 0 {
+		t.Calls = []func(){func() { again(y) }}
 	}
-	for _, call := range tape.Calls {
-		w.keep(call)
-	}
+	w.keep(t.Calls...)
 }
 
 // multiplyEnds multiplies the units of elements of k, first … last-1 of k, of which some alone
@@ -320,8 +312,9 @@ func (w *Worker) factor(i, lane, lanes, k0, depth int) plan.Factor {
 
 // clearEdges zeroes what rows × cols of 32 bits have beyond m × n.
 func (w *Worker) clearEdges(c []uint32, ldc, m, rows, n, cols int) {
-	if w.tape != nil {
-		w.keep(func() { w.clearEdges(c, ldc, m, rows, n, cols) })
+	if w.taping {
+		w.leaf(func() { w.clearEdges(c, ldc, m, rows, n, cols) })
+		return
 	}
 	for i := range rows {
 		from := n
@@ -354,6 +347,7 @@ func (w *Worker) piece(i, lane, lanes, k0, depth int) []byte {
 // multiplyWidened is Unpacked.Multiply of a b that is widened piece by piece, from a column and an
 // element of k on.
 func (w *Worker) multiplyWidened(d *plan.Dot, x plan.Call, col, k0 int) {
+	w.tape.spoiled = true
 	o := w.Plan.Operands[d.B]
 	from, n := x.B, x.N
 	x.B = plan.Factor{Mem: o.Mem.Of(w.Mem), LD: o.WideStride()}

@@ -60,8 +60,7 @@ type Run struct {
 	phase   int              // the current one
 	work    func(member int) // part, made once
 
-	launches int  // on the same arrays, up to the one that is taped
-	taping   bool // the current one is
+	launches int  // on the same arrays
 	Replays  bool // the next one is as it was taped
 }
 

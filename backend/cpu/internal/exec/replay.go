@@ -9,7 +9,7 @@ import "slices"
 // tape is what one worker does in a launch, in order.
 type tape struct {
 	leaves  []func()
-	program int  // whose frame the last leaf has; 0 for none
+	program int  // whose frame the last leaves have; 0 for none
 	spoiled bool // launches may differ, or have too many leaves
 }
 
@@ -21,59 +21,38 @@ const (
 	untaped = 3
 )
 
-// mayTape reports whether a launch's tape would be the next one's: each worker has the same
-// tasks, and none waits for another within a launch.
-func (r *Run) mayTape() bool {
-	w, t := r.Workers[0], &r.Plan.Tasks
-	return w.record == nil && w.mesh == nil && (len(r.Workers) == 1 || t.Phases() == 1 && t.Count(0) <= len(r.Workers))
-}
-
-// startTape begins to tape the launch, if one is due.
+// startTape begins to tape a launch, if one is due that workers do not share in ways of their own.
 func (r *Run) startTape() {
-	if r.launches++; r.launches != untaped+1 || !r.mayTape() {
-		return
-	}
-	r.taping = true
+	r.launches++
+	t := &r.Plan.Tasks
+	due := r.launches == untaped+1 && (len(r.Workers) == 1 || t.Phases() == 1 && t.Count(0) <= len(r.Workers))
 	for _, w := range r.Workers {
-		w.tape, w.Tabled = new(tape), false
+		w.taping, w.tape, w.Tabled = due, tape{}, false
 	}
 }
 
-// endTape keeps the tapes of a launch that was done as a whole.
-func (r *Run) endTape(done bool) {
-	if !r.taping {
-		return
-	}
-	r.taping, r.Replays = false, done
+// endTape has later launches replay this one, if it was taped.
+func (r *Run) endTape() {
+	r.Replays = true
 	for _, w := range r.Workers {
-		r.Replays = r.Replays && !w.tape.spoiled && !w.Tabled
-		w.leaves, w.tape = w.tape.leaves, nil
-	}
-	if !r.Replays {
-		r.dropTape()
-		r.launches = untaped + 1 // for good, but for other arrays
+		r.Replays = r.Replays && w.taping && !w.tape.spoiled && !w.Tabled
+		w.taping = false
 	}
 }
 
-// dropTape forgets tapes: arrays lie elsewhere.
-func (r *Run) dropTape() {
-	r.launches, r.Replays = 0, false
-	for _, w := range r.Workers {
-		w.leaves = nil
-	}
-}
-
-// dropTapes is that of all runs.
+// dropTapes has launches decide anew: arrays lie elsewhere.
 func (e *Executable) dropTapes() {
 	for _, r := range e.Runs {
-		r.dropTape()
+		r.launches, r.Replays = 0, false
+		for _, w := range r.Workers {
+			w.tape = tape{}
+		}
 	}
 }
 
 // replay is the worker's part of a launch.
 func (w *Worker) replay() {
-	w.unwiden()
-	for _, leaf := range w.leaves {
+	for _, leaf := range w.tape.leaves {
 		if w.pool.over() {
 			return
 		}
@@ -81,35 +60,34 @@ func (w *Worker) replay() {
 	}
 }
 
-// spoil has launches not be replayed.
-func (w *Worker) spoil() {
-	if w.tape != nil {
-		w.tape.spoiled = true
+// keep tapes leaves that look at nothing of the worker that changes in a launch.
+func (w *Worker) keep(leaves ...func()) {
+	t := &w.tape
+	if t.spoiled = t.spoiled || len(t.leaves)+len(leaves) > mostLeaves; !t.spoiled {
+		t.leaves = append(t.leaves, leaves...)
 	}
 }
 
-// keep tapes a leaf. It looks at nothing of the worker that changes in a launch.
-func (w *Worker) keep(leaf func()) {
-	t := w.tape
-	if t.spoiled = t.spoiled || len(t.leaves) == mostLeaves; !t.spoiled {
-		t.leaves = append(t.leaves, leaf)
-	}
-}
-
-// keepFramed tapes a leaf that may look at where the worker is in the grid.
-func (w *Worker) keepFramed(leaf func()) {
-	if t := w.tape; t.program != w.Programs {
-		t.program = w.Programs
+// leaf tapes what it does, which may look at where the worker is in the grid.
+func (w *Worker) leaf(do func()) {
+	if w.tape.program != w.Programs {
+		w.tape.program = w.Programs
 		ids, places := slices.Clone(w.IDs), slices.Clone(w.Places)
 		w.keep(func() {
 			copy(w.IDs, ids)
 			copy(w.Places, places)
 			w.Programs++
+			for i := range w.Wide {
+				w.Wide[i].Block = -1
+			}
 		})
 	}
 	row, col := w.Row, w.Col
 	w.keep(func() {
 		w.Row, w.Col = row, col
-		leaf()
+		do()
 	})
+	w.taping = false
+	do()
+	w.taping = true
 }

@@ -50,43 +50,34 @@ func (e core) Run(ctx context.Context, launches int) (backend.Sample, error) {
 // launch runs every program once.
 func (e *Executable) launch() error {
 	for _, r := range e.Runs {
-		run := r.phases
-		if r.Replays && r.Workers[0].record == nil {
-			run = r.round
+		if r.Replays {
+			if err := e.Pool.Run(r.work); err != nil {
+				return r.located(err)
+			}
+			continue
 		}
-		if err := run(e.Pool); err != nil {
-			return r.located(err)
-		}
-		if e.Pool.stopped.Load() {
-			return nil
-		}
-	}
-	return nil
-}
-
-// round has workers do their part of a phase.
-func (r *Run) round(pool *Pool) error { return pool.Run(r.work) }
-
-// phases runs the program once, phase by phase.
-func (r *Run) phases(pool *Pool) (err error) {
-	r.startTape()
-	defer func() { r.endTape(err == nil && !pool.stopped.Load()) }()
-	t := &r.Plan.Tasks
-	for phase := range t.Phases() {
-		for _, c := range r.caches {
-			if c != nil && !c.full {
-				c.forget()
+		r.startTape()
+		t := &r.Plan.Tasks
+		for phase := range t.Phases() {
+			for _, c := range r.caches {
+				if c != nil && !c.full {
+					c.forget()
+				}
+			}
+			if len(r.Queues) > 1 {
+				r.Queues.Deal(t.Count(phase))
+			}
+			r.phase = phase
+			began := r.Workers[0].now()
+			if err := e.Pool.Run(r.work); err != nil {
+				return r.located(err)
+			}
+			r.waited(began)
+			if e.Pool.stopped.Load() {
+				return nil
 			}
 		}
-		if len(r.Queues) > 1 {
-			r.Queues.Deal(t.Count(phase))
-		}
-		r.phase = phase
-		began := r.Workers[0].now()
-		if err := r.round(pool); err != nil || pool.stopped.Load() {
-			return err
-		}
-		r.waited(began)
+		r.endTape()
 	}
 	return nil
 }
@@ -110,7 +101,7 @@ func (r *Run) part(member int) {
 	if rtrace.IsEnabled() { // go tool trace shows it by goroutine
 		defer rtrace.StartRegion(context.Background(), "matladder "+r.Plan.Program.Name).End()
 	}
-	if r.Replays && w.record == nil {
+	if r.Replays {
 		w.replay()
 		return
 	}
@@ -128,7 +119,7 @@ func (r *Run) part(member int) {
 		return
 	}
 	for !w.pool.over() {
-		task, ok := r.Queues.next(member, !r.taping)
+		task, ok := r.Queues.next(member, !w.taping)
 		if !ok {
 			w.leave()
 			return

@@ -34,8 +34,8 @@ type Worker struct {
 	Counters backend.Counters
 	record   *recorder // what it does when; nil where nobody asks
 
-	tape   *tape    // of the current launch; nil where it is not taped
-	leaves []func() // of one that was
+	tape   tape
+	taping bool // the current launch
 
 	_ [memory.CacheLine]byte // those of another worker may follow
 }
@@ -62,11 +62,6 @@ func (w *Worker) enter() {
 	for _, blocks := range w.finite {
 		clear(blocks)
 	}
-	w.unwiden()
-}
-
-// unwiden forgets rows that stay widened from program to program.
-func (w *Worker) unwiden() {
 	for i := range w.Wide {
 		w.Wide[i].Block = -1
 	}
@@ -136,13 +131,14 @@ func (w *Worker) see() {
 
 // run executes steps in the current program.
 func (w *Worker) run(steps []*plan.Step) {
-	for _, s := range steps {
+	for i, s := range steps {
+		if w.taping && (s.Kind == plan.StepFill || s.Kind == plan.StepRowLoop) {
+			w.leaf(func() { w.run(steps[i : i+1]) })
+			continue
+		}
 		switch s.Kind {
 		case plan.StepFill:
 			w.fillRef(s.Dst, s.Stmt.Value.Value)
-			if w.tape != nil {
-				w.keepFramed(func() { w.fillRef(s.Dst, s.Stmt.Value.Value) })
-			}
 			w.stored(s)
 		case plan.StepCompute:
 			w.computeRows(s, 0, w.Places[s.Dst].Rows)
@@ -154,12 +150,7 @@ func (w *Worker) run(steps []*plan.Step) {
 				w.run(s.Body)
 			}
 		case plan.StepRowLoop:
-			t := w.tape
-			w.tape = nil // of its own leaves
 			w.rowLoop(s)
-			if w.tape = t; t != nil {
-				w.keepFramed(func() { w.rowLoop(s) })
-			}
 			w.stored(s.Body...)
 		case plan.StepStrips:
 			w.strips(s)
@@ -235,8 +226,9 @@ func (w *Worker) part(s *plan.Step, row0, row1 int) (first, last int) {
 
 // write runs the epilogue over a piece of the destination.
 func (w *Worker) write(s *plan.Step, fresh bool, row0, row1, col0, col1 int) {
-	if w.tape != nil {
-		w.keepFramed(func() { w.write(s, fresh, row0, row1, col0, col1) })
+	if w.taping {
+		w.leaf(func() { w.write(s, fresh, row0, row1, col0, col1) })
+		return
 	}
 	first, end := row0, row1
 	if s.Stmt.IsPart() {

@@ -2,13 +2,11 @@ package gemm
 
 import "unsafe"
 
-// A Tape is the calls of micro-kernels that a product makes. They are the same each time, whatever
-// its matrices hold: to make them again is the product of what these hold then.
+// A Tape is the calls of micro-kernels that a product makes. They are the same whatever its
+// matrices hold: to make them again is the product of what these hold then.
 type Tape struct {
-	Calls []func()
-	// Spoiled tells that calls are not all: something was done in Go, or in memory that other
-	// products use.
-	Spoiled bool
+	Calls   []func()
+	Spoiled bool // it lacks some, or other products use their memory
 }
 
 // keep makes a call, and tapes it.
@@ -17,70 +15,54 @@ func (t *Tape) keep(call func()) {
 	t.Calls = append(t.Calls, call)
 }
 
-// Taped is p, whose products t tapes; p itself if t is nil. Memory that they pack into is work, or
-// else spoils the tape.
-func (p *MicroKernels[S, C]) Taped(t *Tape, work []byte) *MicroKernels[S, C] {
+// spoil tells the tape, if there is one, that what comes is not on it.
+func (k *kernel[C]) spoil() {
+	if k.tape != nil {
+		k.tape.Spoiled = true
+	}
+}
+
+// Taped is p, whose products t tapes; p itself if t is nil.
+func (p *MicroKernels[S, C]) Taped(t *Tape) *MicroKernels[S, C] {
 	if t == nil {
 		return p
 	}
 	q := *p
-	k, pack, direct, dots, stream := &q.kernel, p.packB.Columns, p.direct.tile, p.dots.run, p.stream.run
+	q.kernel = p.kernel.taped(t)
 	q.packB.Columns = func(dst []uint32, panel int, src []S, ld, extent, k int) {
-		t.Spoiled = t.Spoiled || len(work) == 0 || address(&dst[0]) != address((*uint32)(unsafe.Pointer(&work[0])))
-		t.keep(func() { pack(dst, panel, src, ld, extent, k) })
+		t.keep(func() { p.packB.Columns(dst, panel, src, ld, extent, k) })
 	}
 	q.direct.tile = func(c *C, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *C, accumulate bool) {
-		t.keep(func() { direct(c, ldc, steps, a, b, ldb, ahead, rows, cols, bias, accumulate) })
+		t.keep(func() { p.direct.tile(c, ldc, steps, a, b, ldb, ahead, rows, cols, bias, accumulate) })
 	}
-	if dots != nil {
-		q.dots.run = func(c *C, ldc int, a *uint32, lda int, b unsafe.Pointer, ldb, vectors, rows, turns, ahead int, accumulate bool) {
-			t.Spoiled = true
-			dots(c, ldc, a, lda, b, ldb, vectors, rows, turns, ahead, accumulate)
-		}
-	}
-	q.stream.run = func(c *C, a *uint32, b unsafe.Pointer, ldb, cols int, after uintptr, accumulate bool) {
-		t.Spoiled = true
-		stream(c, a, b, ldb, cols, after, accumulate)
-	}
-	k.tapedTiles(t)
 	return &q
 }
 
-func (k *kernel[C]) tapedTiles(t *Tape) {
-	of := *k
-	k.taped = true
-	taped := func(f tile[C]) tile[C] {
-		if f == nil {
-			return nil
-		}
-		return func(c *C, ldc, steps int, a, b *uint32, bias *C, next uintptr, rows, cols int, accumulate bool) {
-			t.keep(func() { f(c, ldc, steps, a, b, bias, next, rows, cols, accumulate) })
+func (k kernel[C]) taped(t *Tape) kernel[C] {
+	x := k
+	x.tape, x.tile, x.thin = t, k.tile.taped(t), k.thin.taped(t)
+	if k.edge != nil {
+		x.edge = func(c *C, ldc int, next uintptr, rows, cols int, a *uint32, panel, steps int, b *uint32, accumulate bool) {
+			t.keep(func() { k.edge(c, ldc, next, rows, cols, a, panel, steps, b, accumulate) })
 		}
 	}
-	k.tile, k.thin = taped(of.tile), taped(of.thin)
-	if of.column != nil {
-		k.column = func(c *C, ldc, steps int, a, b *uint32, bias *C, next, end uintptr, panels, panel int, accumulate bool) {
-			t.keep(func() { of.column(c, ldc, steps, a, b, bias, next, end, panels, panel, accumulate) })
+	if k.rows.tile != nil {
+		x.rows.tile = func(c *C, ldc, steps int, a *uint32, lda int, b *uint32, bias *C, next uintptr, rows, cols int, accumulate bool) {
+			t.keep(func() { k.rows.tile(c, ldc, steps, a, lda, b, bias, next, rows, cols, accumulate) })
 		}
 	}
-	if of.edge != nil {
-		k.edge = func(c *C, ldc int, next uintptr, rows, cols int, a *uint32, panel, steps int, b *uint32, accumulate bool) {
-			t.keep(func() { of.edge(c, ldc, next, rows, cols, a, panel, steps, b, accumulate) })
-		}
+	if k.bias != nil {
+		x.bias = func(dst, a *uint32, steps int) { t.keep(func() { k.bias(dst, a, steps) }) }
+		x.rows.bias = func(dst, a *uint32, lda, steps, rows int) { t.keep(func() { k.rows.bias(dst, a, lda, steps, rows) }) }
 	}
-	if of.rows.tile != nil {
-		k.rows.tile = func(c *C, ldc, steps int, a *uint32, lda int, b *uint32, bias *C, next uintptr, rows, cols int, accumulate bool) {
-			t.keep(func() { of.rows.tile(c, ldc, steps, a, lda, b, bias, next, rows, cols, accumulate) })
-		}
+	return x
+}
+
+func (f tile[C]) taped(t *Tape) tile[C] {
+	if f == nil {
+		return nil
 	}
-	k.rows.column = func(c *C, ldc, steps int, a *uint32, lda int, b *uint32, bias *C, next, end uintptr, panels int, accumulate bool) {
-		t.keep(func() { of.rows.column(c, ldc, steps, a, lda, b, bias, next, end, panels, accumulate) })
-	}
-	if of.bias != nil {
-		k.bias = func(dst, a *uint32, steps int) { t.keep(func() { of.bias(dst, a, steps) }) }
-	}
-	k.rows.bias = func(dst, a *uint32, lda, steps, rows int) { t.keep(func() { of.rows.bias(dst, a, lda, steps, rows) }) }
-	if of.strips != nil {
-		k.strips = func(x *strip[C]) { t.Spoiled = true; of.strips(x) }
+	return func(c *C, ldc, steps int, a, b *uint32, bias *C, next uintptr, rows, cols int, accumulate bool) {
+		t.keep(func() { f(c, ldc, steps, a, b, bias, next, rows, cols, accumulate) })
 	}
 }
