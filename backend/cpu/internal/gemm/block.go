@@ -117,6 +117,7 @@ func (x *block[C]) column(i0, i1, j, s, steps int) {
 		s, steps, b, accumulate = s+done, steps-done, offset(b, done*x.nr*wordBytes), accumulate || done > 0
 	}
 	if whole := (i1 - i0) / x.mr; x.kernel.column != nil && cols == x.nr && steps >= columnSteps && whole > 0 && !x.thin {
+		x.kernel.spoil()
 		c, a := &x.c[i0*x.ldc+j], x.a.at(i0/x.mr, s)
 		if x.a.packed {
 			x.kernel.column(c, x.ldc, steps, a, b, x.bias.at(i0, s), next, end, whole, x.a.panel/wordBytes, accumulate)

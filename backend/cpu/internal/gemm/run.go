@@ -74,6 +74,7 @@ func (p *MicroKernels[S, C]) MultiplyPart(r Run[S], c []C, ldc, m, n, k0, k, dep
 		return
 	}
 	if p.kernel.strips != nil {
+		p.kernel.spoil()
 		x := p.tilesBlock(r, m, n, k0, k, depth)
 		x.c, x.elementC, x.rowC, x.accumulate = &c[0], wordBytes, ldc*wordBytes, accumulate
 		if uintptr(unsafe.Pointer(x.c))%cacheLine == 0 && x.rowC%cacheLine == 0 {

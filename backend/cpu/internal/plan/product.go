@@ -59,6 +59,7 @@ type Call struct {
 	Accumulate bool
 	Work       []byte // memory of the worker that helps
 	Write      gemm.Write
+	Tape       *gemm.Tape // of what it calls; nil for none
 }
 
 // Factor is one side of a call: packed, or elements of memory from off on, in rows
