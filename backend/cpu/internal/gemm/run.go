@@ -90,7 +90,7 @@ func (p *MicroKernels[S, C]) MultiplyPart(r Run[S], c []C, ldc, m, n, k0, k, dep
 		c: c, ldc: ldc, m: m, n: n,
 		a: a, b: words(r.B, p.SizeB(depth, n)), panelB: p.PanelB(depth) / wordBytes,
 		step0: k0 / p.KU, steps: steps, accumulate: accumulate, far: r.Far,
-		bias: p.kernel.biasOf(a, p.MR, m, 0, steps, memory), dots: &p.dots,
+		bias: p.kernel.biasOf(a, p.MR, m, 0, steps, memory),
 	}
 	x.run()
 }
