@@ -13,8 +13,6 @@
 //	go run ./cmd/workshop predict [LESSON [TEXT]]  keep a prediction; all next to what came out
 //	go run ./cmd/workshop collect NAME             the file to hand in
 //	go run ./cmd/workshop class FOLDER             what all handed in, and their ladder
-//	go run ./cmd/workshop slides                   the lessons for Marp
-//	go run ./cmd/workshop handout                  the lessons on paper
 //	go run ./cmd/workshop serve                    the lessons as pages that check exercises
 //	go run ./cmd/workshop offline FILE             an archive that needs no network
 //	matladder workshop ...

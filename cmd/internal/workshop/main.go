@@ -55,8 +55,6 @@ func init() { // a variable would depend on itself: misuse lists verbs
 		{"predict", "[LESSON [TEXT]]", "keep a prediction; all next to what came out", "", 100, []string{"input"}, predict},
 		{"collect", "NAME", "the file to hand in", `under which name? As in: go run ./cmd/workshop collect "Ada"`, 100, []string{"input", "out"}, collect},
 		{"class", "FOLDER", "what all handed in, and their ladder", "in which folder are the hand-ins? As in: go run ./cmd/workshop class hand-ins/", 1000, []string{"out"}, class},
-		{"slides", "", "the lessons for Marp", "", 0, []string{"out"}, slides},
-		{"handout", "", "the lessons on paper", "", 0, []string{"out"}, handout},
 		{"serve", "", "the lessons as pages that check exercises", "", 0, []string{"addr"}, serve},
 		{"offline", "FILE", "an archive that needs no network", "into which file? As in: go run ./cmd/workshop offline out/matladder.tar.gz --plugin tpu", 1, []string{"plugin"}, offline},
 	}

@@ -16,7 +16,6 @@ import (
 
 	"matladder/internal/cli"
 	"matladder/internal/each"
-	"matladder/internal/files"
 	"matladder/internal/words"
 	"matladder/plots/figure"
 	"matladder/results"
@@ -253,25 +252,6 @@ func class(ctx context.Context, o *options) error {
 		return cli.ErrTold
 	}
 	return nil
-}
-
-func slides(_ context.Context, o *options) error { return o.write("out/slides.md", classroom.Slides) }
-func handout(_ context.Context, o *options) error {
-	return o.write("out/handout.md", classroom.Handout)
-}
-
-// write writes what make makes to --out.
-func (o *options) write(path string, make func() (string, error)) error {
-	text, err := make()
-	if err != nil {
-		return err
-	}
-	path = filepath.FromSlash(cmp.Or(o.out, path))
-	if err := files.Write(path, []byte(text)); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(o.stdout, filepath.ToSlash(path))
-	return err
 }
 
 // serve shows the pages of the archive, or those of the repository as it is.
