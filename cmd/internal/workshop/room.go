@@ -276,19 +276,3 @@ func serve(ctx context.Context, o *options) error {
 	}
 	return nil
 }
-
-func offline(ctx context.Context, o *options) error {
-	contents, err := classroom.Pack(ctx, ".", o.args[0], o.plugins)
-	if err != nil {
-		return err
-	}
-	for _, line := range contents {
-		fmt.Fprintln(o.stdout, line)
-	}
-	info, err := os.Stat(o.args[0])
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(o.stdout, "%s: %.1f MB; unpacked, OFFLINE.md says how to go on\n", o.args[0], float64(info.Size())/1e6)
-	return err
-}
