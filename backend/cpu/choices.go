@@ -190,9 +190,13 @@ func others(e *exec.Executable) []keyValue {
 					add(paramRun, strconv.Itoa(run))
 				}
 			}
-			if kib := c.MC * c.Run * a.Packing.Words * 4 / a.Packing.Unit >> 10; c.MC > a.Packing.Lanes && kib > 1 {
-				add(paramPieceA, strconv.Itoa(kib/2))
-				add(paramPieceA, strconv.Itoa(2*kib))
+			kib := func(rows int) int { return rows * c.Run * a.Packing.Words * 4 / a.Packing.Unit >> 10 }
+			switch piece, all := kib(c.MC), kib(c.Rows); {
+			case c.MC > a.Packing.Lanes && piece > 1:
+				add(paramPieceA, strconv.Itoa(piece/2))
+				add(paramPieceA, strconv.Itoa(2*piece))
+			case c.Rows > a.Packing.Lanes && all > 0: // b stays in L2, and a may instead
+				add(paramPieceA, strconv.Itoa(all))
 			}
 		})
 	}

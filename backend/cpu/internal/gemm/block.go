@@ -28,6 +28,9 @@ type block[C Sum] struct {
 //		}
 //	}
 //
+// Where a chunk of b stays in L2, a piece is one panel of a: so c is written along its rows,
+// as processors prefetch.
+//
 // Where few rows of a meet a b from far, which is then read from end to end:
 //
 //	for panel of b {
@@ -48,9 +51,34 @@ func (x block[C]) run() {
 	chunk, piece, _ := x.blocking.of(x.mr, x.nr, x.words, x.m, x.n, x.steps)
 	for s := 0; s < x.steps; s += chunk {
 		steps := min(chunk, x.steps-s)
+		if piece <= x.mr {
+			x.along(s, steps)
+			continue
+		}
 		for i := 0; i < x.m; i += piece {
 			for j := 0; j < x.n; j += x.nr {
 				x.column(i, min(i+piece, x.m), j, s, steps)
+			}
+		}
+	}
+}
+
+// along multiplies each panel of a by all panels of b over some steps from step s on. Columns that
+// an edge computes come last.
+func (x block[C]) along(s, steps int) {
+	n, accumulate := x.n, x.accumulate || s > 0
+	if last := n % x.nr; last > 0 && x.kernel.isEdge(last) {
+		n -= last
+		x.column(0, x.m, n, s, steps)
+	}
+	for i := 0; i < x.m && n > 0; i += x.mr {
+		rows, a, start := min(x.mr, x.m-i), x.a.at(i/x.mr, s), x.bias.at(i, s)
+		for j := 0; j < n; j += x.nr {
+			c, b, cols := &x.c[i*x.ldc+j], x.panelOfB(j, s), min(x.nr, n-j)
+			if x.a.packed {
+				x.kernel.tile(c, x.ldc, steps, a, b, start, address(b), rows, cols, accumulate)
+			} else {
+				x.kernel.rows.tileOf(c, x.ldc, steps, a, x.a.row, b, start, address(b), rows, cols, accumulate)
 			}
 		}
 	}

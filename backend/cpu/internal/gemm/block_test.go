@@ -30,18 +30,21 @@ func testBlock[S Source, C Sum](t *testing.T, p *MicroKernels[S, C]) {
 		if !run() {
 			continue
 		}
+		small.blocking.held = 0 // so that panels of b pass pieces of a
 		checkBlock(t, r, &small, m, 1+r.IntN(2*p.NR+1), 1+r.IntN(30*p.KU))
 	}
 	for n := 1; n <= 2*p.NR+1; n++ {
 		if !run() {
 			continue
 		}
+		small.blocking.held = n % 2 << 20 // or panels of a pass b
 		checkBlock(t, r, &small, 1+r.IntN(5*p.MR), n, 1+r.IntN(30*p.KU))
 	}
 	for k := 0; k <= 9*p.KU; k += oddStep(p) {
 		if !run() {
 			continue
 		}
+		small.blocking.held = k % 2 << 20
 		checkBlock(t, r, &small, 1+r.IntN(3*p.MR), 1+r.IntN(3*p.NR), k)
 	}
 	checkBlock(t, r, p, 5*p.MR+1, 3*p.NR-1, 1100*p.KU/p.Words+1)

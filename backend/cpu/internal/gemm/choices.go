@@ -80,7 +80,7 @@ func (p *MicroKernels[S, C]) With(c Choices) *MicroKernels[S, C] {
 		q.direct.pieces.steps = min(p.direct.pieces.steps, run) // there they stay in L2
 	}
 	if c.PieceA > 0 {
-		q.blocking.bytes = c.PieceA
+		q.blocking.bytes, q.blocking.held = c.PieceA, 0
 	}
 	if c.B != ReadByRule || c.quick > 0 {
 		q.InPlace = map[string]*InPlace[C]{}

@@ -15,7 +15,7 @@ func FuzzBlock(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, seed uint64, path, m, n uint8, k uint16, steps, kilobytes uint8) {
 		r := rand.New(rand.NewPCG(seed, 7))
-		limits := blocking{steps: 1 + int(steps), bytes: int(kilobytes) << 10, near: int(kilobytes) << 8}
+		limits := blocking{steps: 1 + int(steps), bytes: int(kilobytes) << 10, near: int(kilobytes) << 8, held: int(kilobytes) << 9}
 		rows, cols, depth := 1+int(m)%60, 1+int(n)%110, int(k)%600
 		for _, isa := range Supported() {
 			table := For(isa)
