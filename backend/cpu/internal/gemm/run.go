@@ -37,7 +37,7 @@ func (p *MicroKernels[S, C]) ReadsA(k int) bool {
 // several times as fast as along its rows: those of a b that is not packed, and where no dot
 // products take them along rows.
 func (p *MicroKernels[S, C]) WantsPanels(n int, packedB bool) bool {
-	return n%p.NR > 0 && p.kernel.isEdge(n%p.NR) && !(packedB && p.dots.run != nil)
+	return n%p.NR > 0 && p.kernel.isEdge(n%p.NR) && !(packedB && p.kernel.gemv.run != nil)
 }
 
 // FewColumns is the most columns left over after whole register tiles that cost only in
