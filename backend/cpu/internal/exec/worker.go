@@ -21,10 +21,6 @@ type Worker struct {
 	tags   [][]int  // by operand: the block in each slot of its own; -1 for none
 	caches []*cache // by operand: what workers share; nil for none
 
-	mesh   *mesh // of devices; nil of one alone
-	device int
-	wait   func() bool // lets other devices go on; false once none can
-
 	shown            [][2]int // by operand: from which element of k to before which one it counts
 	unit, unitPacked []byte   // elements of k of which some do not count: a few rows of memory, and these packed
 
@@ -33,6 +29,9 @@ type Worker struct {
 	phase    int
 	Counters backend.Counters
 	record   *recorder // what it does when; nil where nobody asks
+
+	tape   tape
+	taping bool // the current launch
 
 	_ [memory.CacheLine]byte // those of another worker may follow
 }
@@ -128,7 +127,11 @@ func (w *Worker) see() {
 
 // run executes steps in the current program.
 func (w *Worker) run(steps []*plan.Step) {
-	for _, s := range steps {
+	for i, s := range steps {
+		if w.taping && (s.Kind == plan.StepFill || s.Kind == plan.StepRowLoop) {
+			w.leaf(func() { w.run(steps[i : i+1]) })
+			continue
+		}
 		switch s.Kind {
 		case plan.StepFill:
 			w.fillRef(s.Dst, s.Stmt.Value.Value)
@@ -137,9 +140,10 @@ func (w *Worker) run(steps []*plan.Step) {
 			w.computeRows(s, 0, w.Places[s.Dst].Rows)
 			w.stored(s)
 		case plan.StepWhen:
-			if s.Stmt.Kind != tile.When {
-				w.copying(s.Stmt)
-			} else if tile.EvalCond(s.Cond, &w.Frame) {
+			switch {
+			case s.Stmt.Kind == tile.Start:
+				w.start(s.Stmt.Copy)
+			case s.Stmt.Kind == tile.When && tile.EvalCond(s.Cond, &w.Frame):
 				w.run(s.Body)
 			}
 		case plan.StepRowLoop:
@@ -219,27 +223,32 @@ func (w *Worker) part(s *plan.Step, row0, row1 int) (first, last int) {
 
 // write runs the epilogue over a piece of the destination.
 func (w *Worker) write(s *plan.Step, fresh bool, row0, row1, col0, col1 int) {
+	if w.taping {
+		w.leaf(func() { w.write(s, fresh, row0, row1, col0, col1) })
+		return
+	}
+	first, end := row0, row1
 	if s.Stmt.IsPart() {
-		row0, row1 = max(row0, tile.Eval(s.Stmt.From, &w.Frame)), min(row1, tile.Eval(s.Stmt.To, &w.Frame))
+		first, end = max(row0, tile.Eval(s.Stmt.From, &w.Frame)), min(row1, tile.Eval(s.Stmt.To, &w.Frame))
 	}
 	from := w.now()
 	switch {
 	case fresh && s.Down != nil:
-		for row := row0; row < row1; row += plan.VectorLanes {
-			s.Down(&w.Frame, row, min(plan.VectorLanes, row1-row))
+		for row := first; row < end; row += plan.VectorLanes {
+			s.Down(&w.Frame, row, min(plan.VectorLanes, end-row))
 		}
 	case fresh && s.StoreRows != nil:
-		for row := row0; row < row1; row += s.AtOnce {
+		for row := first; row < end; row += s.AtOnce {
 			w.Ask()
 			w.Pieces++
-			s.StoreRows(&w.Frame, row, col0, min(s.AtOnce, row1-row), col1-col0)
+			s.StoreRows(&w.Frame, row, col0, min(s.AtOnce, end-row), col1-col0)
 		}
 	default:
 		out := s.Add
 		if fresh {
 			out = s.Store
 		}
-		for row := row0; row < row1; row++ {
+		for row := first; row < end; row++ {
 			for col := col0; col < col1; col += s.Lanes {
 				w.Ask()
 				w.Pieces++

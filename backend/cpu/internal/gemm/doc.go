@@ -29,8 +29,8 @@
 //   - MultiplyDirect takes a b of elements as they are multiplied, in a way that
 //     MicroKernels.Read chooses by the rows of a (direct.go). Streams go along eight rows of b
 //     at a time, for one row of a after another (stream.go). Register tiles go down
-//     the rows of b: the fewer rows of a there are, the more columns a tile has. Pieces of b are packed into L2, one at a time, where tiles would
-//     go down the same rows too often (pieces.go).
+//     the rows of b: the fewer rows of a there are, the more columns a tile has. Pieces of b are
+//     packed into L2, one at a time, where tiles would go down the same rows too often (pieces.go).
 //   - MultiplyColumns takes a b of few columns, which are copied, and an a as it lies: each
 //     element of c is the sum of the products along a row of a (gemv.go).
 //   - MultiplyDots takes a b whose columns are rows of memory, as K of attention is: each

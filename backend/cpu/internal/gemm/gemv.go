@@ -109,22 +109,26 @@ func (x *gemvKernel[C]) spreads(n, k int) bool {
 	return x.spread != nil && 6*min(n, x.columns)*(ceil(k, x.lanes)+3) >= 7*(k+1)
 }
 
-// PaysColumns reports whether MultiplyColumns by n columns of k elements is assumed to be faster than
-// packing b; false where it may not be called.
-func (p *MicroKernels[S, C]) PaysColumns(n, k int) bool {
-	const shallow = 64 // a spread gains by no copies of b, and no calls for each few rows
-	x, steps := &p.kernel.gemv, ceil(k, p.KU)
+// PaysColumns reports whether MultiplyColumns of m rows by n columns of k elements is assumed to be faster
+// than tiles: a sum takes half a cycle for each vector and three to add up its lanes, an element that is
+// copied one, and a row of a tile half a cycle for each step and about twelve. It is false where it may not
+// be called.
+func (p *MicroKernels[S, C]) PaysColumns(m, n, k int) bool {
+	const shallow, turn = 64, 16 // steps and rows, for which a spread has fewer calls than tiles
+	x, steps, copied := &p.kernel.gemv, ceil(k, p.KU), k*n
 	switch {
 	case p.isAsked(ReadColumns):
 		return true
 	case p.Choices.B != ReadByRule || !p.CanRead(ReadColumns):
 		return false
-	case x.widens: // packing has to widen a too
+	case x.spreads(n, k):
+		return n <= x.lanes && k <= shallow && m >= turn
+	case x.widens: // tiles have a widened and packed
 		return n <= gemvColumns
-	case x.spread == nil: // a tile takes half as long for a step of a row, and some time for a row
-		return n <= x.columns && n*(steps/x.lanes+6) <= steps+24
+	case n == 1:
+		copied = 0
 	}
-	return n <= x.columns || n <= x.lanes && k <= shallow
+	return n <= x.columns && 2*copied+m*n*(steps/x.lanes+6) <= m*(steps+24)
 }
 
 // MultiplyColumns is Multiply of a Run whose rows of a lie in memory, any number of elements, and whose B is
@@ -144,31 +148,45 @@ func (p *MicroKernels[S, C]) MultiplyColumns(r Run[S], c []C, ldc, m, n, k int, 
 		}
 		return
 	}
-	work := gemvWorks.Get().(*gemvWork)
-	defer gemvWorks.Put(work)
+	work, tape := gemvWorks.Get().(*gemvWork), p.kernel.tape
+	if tape == nil {
+		defer gemvWorks.Put(work)
+	}
 	for l := 0; l < k; l += gemvSteps * x.deep {
 		deep := min(k-l, gemvSteps*x.deep)
 		for j := 0; j < n; j += x.columns {
-			cols, columns := min(n-j, x.columns), unsafe.Pointer(&work.b)
-			switch {
-			case x.widens:
-				work.widen(at(b, l*ldb+j), ldb, deep, cols)
-			case cols == 1 && ldb == 1:
-				columns = at(b, l)
-			default:
-				copyColumns(work, b[l*ldb+j:], ldb, deep, cols)
-			}
-			if memory.Size[S]() == 1 {
-				work.sums(columns, deep, cols)
+			cols, from := min(n-j, x.columns), b[l*ldb+j:]
+			columns := bring(work, from, ldb, deep, cols, x.widens)
+			if tape != nil {
+				tape.add(func() { bring(work, from, ldb, deep, cols, x.widens) })
 			}
 			x.of(deep, cols)(&c[j], ldc, at(a, l), columns, lda, deep, m, cols, (*C)(unsafe.Pointer(&work.bias)), accumulate || l > 0)
 		}
 	}
 }
 
+// bring says where columns of b are as a gemv takes them. It brings them there, unless they lie so, and sets
+// what sums start from.
+func bring[S Source](w *gemvWork, b []S, ld, k, cols int, widens bool) unsafe.Pointer {
+	columns := unsafe.Pointer(&w.b)
+	switch {
+	case widens:
+		w.widen(at(b, 0), ld, k, cols)
+	case cols == 1 && ld == 1:
+		columns = at(b, 0)
+	default:
+		copyColumns(w, b, ld, k, cols)
+	}
+	if memory.Size[S]() == 1 {
+		w.sums(columns, k, cols)
+	}
+	return columns
+}
+
 // edgeAlong is an edge for rows i0 … i1-1 of an a that is not packed, in whose place columns of b's
-// panel are copied out of it. It returns how many steps it has done: all of them.
-func (x *block[C]) edgeAlong(i0, i1, j, cols, s, steps int, b *uint32, accumulate bool) int {
+// panel are copied out of it.
+func (x *block[C]) edgeAlong(i0, i1, j, cols, s, steps int, b *uint32, accumulate bool) {
+	x.kernel.spoil()
 	work := gemvWorks.Get().(*gemvWork)
 	defer gemvWorks.Put(work)
 	for done := 0; done < steps; done += gemvSteps {
@@ -177,5 +195,4 @@ func (x *block[C]) edgeAlong(i0, i1, j, cols, s, steps int, b *uint32, accumulat
 		k := run * x.kernel.gemv.deep
 		x.kernel.gemv.of(k, cols)(&x.c[i0*x.ldc+j], x.ldc, unsafe.Pointer(x.a.at(i0/x.mr, s+done)), unsafe.Pointer(&work.b), x.a.row, k, i1-i0, cols, nil, accumulate || done > 0)
 	}
-	return steps
 }

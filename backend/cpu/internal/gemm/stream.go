@@ -44,6 +44,7 @@ const (
 
 // inStreams multiplies what whole streams there are: k elements of the rows of a by n columns.
 func (x *directBlock[S, C]) inStreams(n, k int) {
+	x.kernel.spoil()
 	piece := n
 	if x.m > 1 {
 		piece = streamBytes / streamRows / memory.Size[S]()

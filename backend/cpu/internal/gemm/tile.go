@@ -19,6 +19,8 @@ type kernel[C Sum] struct {
 	// last panel of b, with many panels of a. Then there is no bias.
 	edge edge[C]
 	gemv gemvKernel[C]
+
+	tape *Tape // that its calls are on; nil for none
 }
 
 // A tile computes the rows×cols corner, 1 ≤ rows ≤ MR and 1 ≤ cols ≤ NR, of

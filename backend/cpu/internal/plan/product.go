@@ -30,7 +30,7 @@ type Product struct {
 	// memory as dtype inB, rows being whole numbers of so many elements, and groups of k having
 	// scales or not (nil if it has none).
 	Unpacked, Dots, Columns *Reader
-	PaysColumns             func(n, k int) bool // so few are they
+	PaysColumns             func(m, n, k int) bool // so few are they
 	InPlace                 func(inB tile.Dtype, whole int, grouped bool) *Reader
 	Path                    any // the *gemm.MicroKernels of both, which Figures measure; nil where A and B have different ones
 
@@ -61,6 +61,7 @@ type Call struct {
 	Accumulate bool
 	Work       []byte // memory of the worker that helps
 	Write      gemm.Write
+	Tape       *gemm.Tape // of what it calls; nil for none
 }
 
 // Factor is one side of a call: packed, or elements of memory from off on, in rows
