@@ -70,7 +70,7 @@ func (p pieceCuts) work(nr int) int { return p.steps * ceil(p.width, nr) * nr * 
 //			}
 //		}
 //	}
-func (x directBlock[S, C]) inPieces(n, steps int, work []byte) {
+func (x *directBlock[S, C]) inPieces(n, steps int, work []byte) {
 	p := x.direct.pieces
 	if work == nil {
 		work = memory.NewBuffer(p.work(x.NR))
@@ -94,7 +94,7 @@ func (x directBlock[S, C]) inPieces(n, steps int, work []byte) {
 }
 
 // piece packs cols columns of some steps and multiplies them.
-func (x directBlock[S, C]) piece(j, cols, s, steps int, packed []uint32, next *ahead) {
+func (x *directBlock[S, C]) piece(j, cols, s, steps int, packed []uint32, next *ahead) {
 	panel := x.NR * steps
 	if &packed[0] == &x.work.panel[0] {
 		x.kernel.spoil()

@@ -1,6 +1,9 @@
 package gemm
 
-import "unsafe"
+import (
+	"slices"
+	"unsafe"
+)
 
 // A Tape is the calls of micro-kernels that a product makes. They are the same whatever its
 // matrices hold: to make them again is the product of what these hold then.
@@ -32,8 +35,11 @@ func (p *MicroKernels[S, C]) Taped(t *Tape) *MicroKernels[S, C] {
 	q.packB.Columns = func(dst []uint32, panel int, src []S, ld, extent, k int) {
 		t.keep(func() { p.packB.Columns(dst, panel, src, ld, extent, k) })
 	}
-	q.direct.tile = func(c *C, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *C, accumulate bool) {
-		t.keep(func() { p.direct.tile(c, ldc, steps, a, b, ldb, ahead, rows, cols, bias, accumulate) })
+	q.direct.tiles = slices.Clone(p.direct.tiles)
+	for i, tile := range p.direct.tiles {
+		q.direct.tiles[i].run = func(c *C, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *C, accumulate bool) {
+			t.keep(func() { tile.run(c, ldc, steps, a, lda, step, b, ldb, ahead, rows, cols, bias, accumulate) })
+		}
 	}
 	return &q
 }
