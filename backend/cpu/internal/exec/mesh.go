@@ -89,7 +89,7 @@ func RunMesh(ctx context.Context, programs []*tile.Program, devices []*Executabl
 // copying does what a statement about copies or signals says. A copy happens where it is
 // started: a program that Verify accepts does not tell that from later.
 func (w *Worker) copying(s *tile.Stmt) {
-	w.tape.spoiled = true
+	w.Taping = false
 	switch s.Kind {
 	case tile.Start:
 		w.start(s.Copy)
