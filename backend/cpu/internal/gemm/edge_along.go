@@ -27,7 +27,6 @@ func (x *block[C]) edgeAlong(i0, i1, j, cols, s, steps int, b *uint32, accumulat
 	if i1-i0 < dotsColumns {
 		return 0
 	}
-	x.kernel.spoil()
 	work := edgeWorks.Get().(*edgeWork)
 	defer edgeWorks.Put(work)
 	for whole := steps / x.dots.lanes * x.dots.lanes; done < whole; {
