@@ -90,6 +90,10 @@ func Run[B backend.Backend](t *testing.T, open func() B, o Options) {
 	}
 }
 
+// several is how many launches follow each other where one more may be unlike the first: a
+// backend may learn from launches what the next ones do.
+const several = 6
+
 // suite is one backend under test.
 type suite struct {
 	backend    backend.Backend

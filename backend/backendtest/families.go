@@ -33,7 +33,7 @@ func testFamilies(t *testing.T, s suite) {
 		if err := e.LoadSeeded(t.Context(), spec); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := e.Run(context.Background(), 2); err != nil {
+		if _, err := e.Run(context.Background(), several); err != nil {
 			t.Fatal(err)
 		}
 		if r, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: spec}); err != nil || !r.OK {

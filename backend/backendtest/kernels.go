@@ -96,8 +96,8 @@ func testKernels(t *testing.T, s suite) {
 		sameBits(t, want, got)
 		sameBits(t, before, in)
 
-		// Again on the same arrays, twice: nothing may be left over.
-		again := s.run(t, e, programs, in, 2)
+		// Again on the same arrays: nothing may be left over.
+		again := s.run(t, e, programs, in, several)
 		sameBits(t, want, again)
 
 		for _, n := range s.Threads {
@@ -127,7 +127,7 @@ func (s suite) exactly(t *testing.T, e backend.Seeded, p problem.Problem) {
 	if err := e.LoadSeeded(t.Context(), spec); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Run(t.Context(), 2); err != nil {
+	if _, err := e.Run(t.Context(), several); err != nil {
 		t.Fatal(err)
 	}
 	if r, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: spec}); err != nil || !r.OK {

@@ -53,7 +53,7 @@ func testPrograms(t *testing.T, s suite) {
 			defer e.Close()
 			in := smallIntegers(t, ps, 11)
 			setTables(t, ps, in, tables[p.name])
-			got := s.run(t, e, ps, in, 2)
+			got := s.run(t, e, ps, in, several)
 			if p.exact {
 				sameBits(t, oracle(t, ps, in), got)
 			} else {

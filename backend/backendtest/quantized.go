@@ -65,7 +65,7 @@ func (s suite) quantized(t *testing.T, p problem.Matmul, programs []*tile.Progra
 	exact := !scheme.Dynamic && (p.Activation == problem.NoActivation || p.Activation == problem.Relu)
 	if exact {
 		in := smallIntegers(t, programs, 5)
-		sameBits(t, oracle(t, programs, in), s.run(t, e, programs, in, 2))
+		sameBits(t, oracle(t, programs, in), s.run(t, e, programs, in, several))
 	}
 	if !s.Seeded {
 		return
@@ -75,7 +75,7 @@ func (s suite) quantized(t *testing.T, p problem.Matmul, programs []*tile.Progra
 	if err := e.LoadSeeded(t.Context(), spec); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Run(context.Background(), 2); err != nil {
+	if _, err := e.Run(context.Background(), several); err != nil {
 		t.Fatal(err)
 	}
 	res, err := e.Check(t.Context(), backend.CheckSpec{InputSpec: spec})

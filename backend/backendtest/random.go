@@ -17,6 +17,7 @@ type RandomProgram struct {
 	program  *tile.Program
 	in, want []tile.Tensor
 	wrong    error // of interp
+	again    int   // launches beyond the first
 }
 
 // NewRandom makes a program out of data; false if Verify refuses it.
@@ -26,6 +27,9 @@ func NewRandom(data []byte) (*RandomProgram, bool) {
 		return nil, false
 	}
 	r := &RandomProgram{program: p, in: tiletest.Inputs(p, uint64(len(data)))}
+	if len(data) > 0 {
+		r.again = int(data[len(data)-1]%2) * several
+	}
 	r.want, r.wrong = interp.Run(context.Background(), []*tile.Program{p}, copies(r.in))
 	return r, true
 }
@@ -57,7 +61,7 @@ func (r *RandomProgram) Compare(t *testing.T, be backend.Backend, params backend
 	if err := e.Load(in...); err != nil {
 		t.Fatalf("Load: %v\n%v", err, p)
 	}
-	if _, err = e.Run(ctx, 1); err != nil {
+	if _, err = e.Run(ctx, 1+r.again); err != nil {
 		if wrong != nil {
 			return false
 		}

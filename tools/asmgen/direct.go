@@ -1,9 +1,6 @@
 package asmgen
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // A Direct is a tile that reads b where it is, from rows of a matrix, instead
 // of from a panel.
@@ -23,8 +20,9 @@ type Direct struct {
 const (
 	rLDB    = rBias // bytes
 	rLDB3   = rNext
-	rDirect = rAcc // what each step asks for of b; until c is stored
-	words   = "K3" // mask of elements narrower than words
+	rDirect = rAcc  // what each step asks for of b; until c is stored
+	rWord   = rCols // bytes from a word of a to the next; once there are masks
+	words   = "K3"  // mask of elements narrower than words
 )
 
 var (
@@ -120,19 +118,43 @@ func loadQuadsOrder(a *Asm, order ...string) {
 	}
 }
 
-// on writes the micro-kernel by a tile, with fewer heights: its rows and powers of two.
+// on writes the micro-kernel by a tile, for as many rows as it has. Few sums are in parts, but those
+// of pairs of bfloat16, which are added in the order of its tile.
 func (t Direct) on(tile Tile) func(*Asm) {
 	t.Tile = tile
-	t.Heights = slices.DeleteFunc(slices.Clone(tile.Heights), func(rows int) bool { return rows != tile.MR && rows&(rows-1) != 0 })
+	t.Parts, t.Heights = tile.Product.Name != bfloat16s.Name, nil
+	for rows := tile.MR; rows > 0; rows-- {
+		t.Heights = append(t.Heights, rows)
+	}
 	return t.tile
+}
+
+// wide writes it for each number of vectors up to some, of whose last alone columns may be missing.
+// There are as many rows as registers hold sums of, beside a row of b, a word of a and a mask.
+func (t Direct) wide(tile Tile, vectors int) func(*Asm) {
+	return func(a *Asm) {
+		left := tile.Registers - 2
+		if tile.Masks {
+			left++
+		}
+		for v := 1; v <= vectors; v++ {
+			x, of := t, tile
+			x.Name = fmt.Sprintf("%sx%d", t.Name, v)
+			of.Vectors, of.MR, of.last = v, min(tile.MR, (left-v)/v), true
+			x.on(of)(a)
+		}
+	}
 }
 
 // load loads vector v of the one row of a step: columns beyond the edge as zero
 // where there are masks.
 func (t Direct) load(a *Asm, mnemonic string, v int, reg string) {
-	if t.Masks {
+	switch whole := t.last && v < t.Vectors-1; {
+	case t.Masks && !whole:
 		a.Op(mnemonic+".Z", t.row(0, v), t.mask(v), reg)
-	} else {
+	case t.last && !whole:
+		a.Op("VMASKMOVPS", t.row(0, v), t.mask(v), reg)
+	default:
 		a.Op(mnemonic, t.row(0, v), reg)
 	}
 }
@@ -153,14 +175,14 @@ func (t Direct) constants() []string {
 	return free[len(free)-3:]
 }
 
-// tile writes the micro-kernel. It is that of Tile, but for where b comes from;
+// tile writes the micro-kernel. It is that of Tile, but for where a and b come from;
 // columns beyond the edge are loaded as zero, or with masks missing as they are.
 func (t Direct) tile(a *Asm) {
-	a.Func("direct"+t.Name+t.Suffix, t.summing("ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *C"),
-		rC, rLDC, rSteps, rA, rB, rLDB, rDirect, rRows, rCols)
+	a.Func("direct"+t.Name+t.Suffix, t.summing("ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *C"),
+		"", rLDC, rSteps, rA, "", "", rB, rLDB, rDirect, rRows, rCols)
 	a.Op("SHLQ", imm(2), rLDC)
 	a.Op("ADDQ", rB, rDirect)
-	if t.Masks {
+	if t.Masks || t.last {
 		t.masks(a)
 	}
 	if t.KU == 4 {
@@ -181,6 +203,11 @@ func (t Direct) tile(a *Asm) {
 	} else {
 		t.zeros(a)
 	}
+	t.rows = t.rowsFrom(rC)
+	t.rows.step = rWord
+	a.load("lda", rLDA)
+	a.load("step", rWord)
+	t.rows.start(a)
 
 	add := a.NewLabel("add")
 	loops := map[int]Label{}
@@ -192,21 +219,31 @@ func (t Direct) tile(a *Asm) {
 	}
 	for _, rows := range t.Heights {
 		a.Place(loops[rows])
+		parts := [][]string{t.corner(rows, t.Vectors)}
+		if t.Parts {
+			parts = t.apart(a, parts[0])
+		}
 		a.Unrolled(rSteps, rCount, unroll, func(steps int) {
 			for s := range steps {
-				t.step(a, rows, s)
+				t.step(a, s, rows, parts[s%len(parts)])
 			}
-			a.Op("ADDQ", imm(steps*t.MR*4), rA)
 		})
+		t.together(a, parts)
 		if rows != t.Heights[len(t.Heights)-1] {
 			a.Op("JMP", string(add))
 		}
 	}
 	a.Place(add)
-	a.Op("MOVBLZX", a.arg("accumulate"), rAcc)
+	a.load("c", rC)
+	a.load("accumulate", rAcc)
 	t.finish(a)
-	if !t.Masks {
+	switch {
+	case t.last:
+		t.storeOrAdd(a, t.Vectors, t.Vectors-1)
+		return
+	case !t.Masks:
 		edge := a.NewLabel("edge")
+		a.load("cols", rCols)
 		a.JumpIf(rCols, "JLT", t.Vectors*t.Lanes, edge)
 		t.storeOrAdd(a, t.Vectors, t.Vectors)
 		a.Place(edge)
@@ -226,8 +263,8 @@ func (t Direct) finish(a *Asm) {
 	}
 }
 
-// step advances the sums of some rows by step s of the turn.
-func (t Direct) step(a *Asm, rows, s int) {
+// step advances sums of some rows by step s of the turn.
+func (t Direct) step(a *Asm, s, rows int, sums []string) {
 	const line = 64
 	free := t.free()
 	b, scratch := free[:t.Vectors], free[t.Vectors:]
@@ -240,8 +277,12 @@ func (t Direct) step(a *Asm, rows, s int) {
 	for _, row := range []string{rB, rDirect} {
 		a.Op("LEAQ", indexed(at(row, 0), rLDB, t.KU), row)
 	}
-	if t.offset {
+	switch {
+	case t.offset:
 		scratch = scratch[:len(scratch)-len(t.constants())]
+	case t.last && !t.Masks:
+		scratch = scratch[:len(scratch)-1]
 	}
-	t.multiplyRows(a, s, b, t.corner(rows, len(b)), inTurn(scratch))
+	t.multiplyRows(a, s, b, sums, inTurn(scratch))
+	t.rows.next(a, rows)
 }

@@ -4,6 +4,7 @@ package asmgen
 // next words of memory in the next. An address serves rowsOfABase of them.
 type rowsOfA struct {
 	bases []string // registers with the addresses of rows 0, 3, 6, …
+	step  string   // register with the bytes from a word to the next; "" where they follow each other
 }
 
 const (
@@ -25,7 +26,7 @@ func (t Tile) tileRows(a *Asm) {
 
 // rowsFrom gives the bases registers, the last of which is left to the caller.
 func (t Tile) rowsFrom(last string) *rowsOfA {
-	return &rowsOfA{[]string{rA, "R14", "R15", last}[:(t.MR+rowsOfABase-1)/rowsOfABase]}
+	return &rowsOfA{bases: []string{rA, "R14", "R15", last}[:(t.MR+rowsOfABase-1)/rowsOfABase]}
 }
 
 // start sets the bases behind the first.
@@ -37,7 +38,18 @@ func (x *rowsOfA) start(a *Asm) {
 }
 
 func (x *rowsOfA) word(s, r int) string {
-	return rowOf(x.bases[r/rowsOfABase], rLDA, "", r%rowsOfABase, s*4)
+	off := s * 4
+	if x.step != "" { // the bases move on at each step
+		off = 0
+	}
+	return rowOf(x.bases[r/rowsOfABase], rLDA, "", r%rowsOfABase, off)
+}
+
+// next goes to the next step of some rows.
+func (x *rowsOfA) next(a *Asm, rows int) {
+	for _, base := range x.bases[:(rows+rowsOfABase-1)/rowsOfABase] {
+		a.Op("ADDQ", x.step, base)
+	}
 }
 
 func (x *rowsOfA) advance(a *Asm, rows, steps int) {

@@ -12,6 +12,7 @@ type Tile struct {
 	Parts   bool  // loops of few sums keep them in parts
 
 	ahead bool     // it asks for as much of b as it reads, into L1
+	last  bool     // no vector of columns but the last may be cut off
 	rows  *rowsOfA // of an a that is not packed; nil for panels
 }
 
@@ -310,6 +311,9 @@ func (t Tile) addVector(a *Asm, row, v int, masked bool) {
 		a.Op(t.Add, from, sum, t.mask(v), sum)
 	default:
 		held := t.free()[t.Vectors]
+		if t.last {
+			held = t.free()[0]
+		}
 		a.Op("VMASKMOVPS", from, t.mask(v), held)
 		a.Op(t.Add, held, sum, sum)
 	}
@@ -330,11 +334,16 @@ func (t Tile) storeVector(a *Asm, row, v int, masked bool) {
 
 // masks prepares one mask for each vector: lanes left of column cols.
 func (t Tile) masks(a *Asm) {
+	vectors := t.Vectors
+	if t.last {
+		a.Op("SUBQ", imm((vectors-1)*t.Lanes), rCols)
+		vectors = 1
+	}
 	if t.Masks {
 		a.Op("MOVQ", imm(1), rCount)
 		a.Op("SHLQ", rCols, rCount)
 		a.Op("DECQ", rCount)
-		for v := range t.Vectors {
+		for v := range vectors {
 			a.Op("KMOVW", rCount, t.mask(v))
 			a.Op("SHRQ", imm(t.Lanes), rCount)
 		}
@@ -342,15 +351,21 @@ func (t Tile) masks(a *Asm) {
 	}
 	free := t.free()
 	t.broadcast32(a, rCols, free[0])
-	for v := t.Vectors - 1; v >= 0; v-- {
+	for v := vectors - 1; v >= 0; v-- {
 		a.EOL("column < cols")
 		a.Op("VPCMPGTD", fmt.Sprintf("columns<>+%d(SB)", v*t.bytes()), free[0], t.mask(v))
 	}
 }
 
 func (t Tile) mask(v int) string {
-	if t.Masks {
+	free := t.free()
+	switch {
+	case t.Masks && t.last:
+		return "K1"
+	case t.Masks:
 		return fmt.Sprintf("K%d", v+1)
+	case t.last:
+		return free[len(free)-1]
 	}
-	return t.free()[v]
+	return free[v]
 }

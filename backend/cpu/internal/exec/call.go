@@ -265,6 +265,7 @@ func (s *slot) bind(x *backend.Arguments) error {
 		// A worker's own memory is in its core's cache: it is left there if nothing changed.
 		if unsafe.SliceData(*b.data) != unsafe.SliceData(array) || len(*b.data) != len(array) {
 			*b.data = array
+			s.e.dropTapes()
 		}
 	}
 	for _, p := range s.packs {
@@ -274,6 +275,7 @@ func (s *slot) bind(x *backend.Arguments) error {
 		}
 		if at := input.caches[p.key]; *p.cache != at {
 			*p.cache = at
+			s.e.dropTapes()
 		}
 	}
 	s.bound, s.version, x.Last = x, x.Version, s
@@ -317,6 +319,7 @@ func (c *callable) Pack(ctx context.Context, name string, array []byte) (backend
 			}
 			cache := newCache(o, memory.NewBuffer(o.Slots*o.Block))
 			s.bound = nil
+			s.e.dropTapes()
 			for _, w := range r.Workers {
 				w.Data[o.Ref] = array
 			}

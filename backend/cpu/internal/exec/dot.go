@@ -14,6 +14,7 @@ import (
 func (w *Worker) bring() {
 	for i, o := range w.Plan.Operands {
 		if o.Shown.From != nil {
+			w.tape.spoiled = true
 			w.shown[i] = [2]int{max(0, tile.Eval(o.Shown.From, &w.Frame)), tile.Eval(o.Shown.To, &w.Frame)}
 		}
 		switch o.Keep {
@@ -132,7 +133,11 @@ func (w *Worker) pack(o *plan.Operand, dst []byte, chunk, lane0, lanes, k0, k in
 // in panels that lie apart bytes apart.
 func (w *Worker) packPart(o *plan.Operand, dst []byte, apart, lane0, lanes, k0, k int) {
 	at, ld := &w.Places[o.Ref], w.Plan.Refs[o.Ref].LD
-	o.Packing.Pack(dst, apart, w.Data[o.Ref], element(o, at, ld, lane0, k0), ld, lanes, k, o.Columns, w.scalesOf(o, lane0, k0))
+	src, off, scales := w.Data[o.Ref], element(o, at, ld, lane0, k0), w.scalesOf(o, lane0, k0)
+	o.Packing.Pack(dst, apart, src, off, ld, lanes, k, o.Columns, scales)
+	if w.taping {
+		w.keep(func() { o.Packing.Pack(dst, apart, src, off, ld, lanes, k, o.Columns, scales) })
+	}
 }
 
 // scalesOf are those of elements of the current block of an operand, from a lane and an element of
@@ -179,7 +184,7 @@ func (w *Worker) multiply(d *plan.Dot, c []byte, off, ldc, row, rows, col, cols 
 	n, kb := w.extent(d.B)
 	m, n = min(max(m-row, 0), rows), min(max(n-col, 0), cols)
 	if fresh && (m < rows || n < cols) {
-		clearEdges(memory.View[uint32](c)[off:], ldc, m, rows, n, cols)
+		w.clearEdges(memory.View[uint32](c)[off:], ldc, m, rows, n, cols)
 	}
 	k = min(k, kb, d.K1)
 	begin, end := w.Columns(a.Ref, k) // what a has elsewhere is zero
@@ -187,7 +192,7 @@ func (w *Worker) multiply(d *plan.Dot, c []byte, off, ldc, row, rows, col, cols 
 		begin, end = max(begin, w.shown[d.B][0]), min(end, w.shown[d.B][1])
 	}
 	if fresh && min(k, end) <= max(d.K0, begin) && m > 0 && n > 0 {
-		clearEdges(memory.View[uint32](c)[off:], ldc, 0, rows, 0, cols)
+		w.clearEdges(memory.View[uint32](c)[off:], ldc, 0, rows, 0, cols)
 	}
 	if m == 0 || n == 0 {
 		return
@@ -213,7 +218,7 @@ func (w *Worker) multiply(d *plan.Dot, c []byte, off, ldc, row, rows, col, cols 
 			x.B.Off += x.K0 * x.B.LD
 		}
 		if whole {
-			d.Product.Whole(x, d.Scales.Narrow, scalingOf(d.Scales, w, row, m, col, n))
+			w.whole(d, x, row, col)
 		} else {
 			w.call(d, x, col, k0)
 		}
@@ -224,16 +229,37 @@ func (w *Worker) multiply(d *plan.Dot, c []byte, off, ldc, row, rows, col, cols 
 	}
 }
 
+// whole multiplies all of a piece from (row, col) of the block on, and scales and rounds its sums.
+func (w *Worker) whole(d *plan.Dot, x plan.Call, row, col int) {
+	if w.taping {
+		y := x // that is kept
+		w.leaf(func() { w.whole(d, y, row, col) })
+		return
+	}
+	d.Product.Whole(x, d.Scales.Narrow, scalingOf(d.Scales, w, row, x.M, col, x.N))
+}
+
 // call multiplies into sums, by elements of b from a column and an element of k on.
 func (w *Worker) call(d *plan.Dot, x plan.Call, col, k0 int) {
+	multiply := d.Product.Multiply
 	switch {
 	case x.B.Packed:
-		d.Product.Multiply(x)
 	case w.Plan.Operands[d.B].Widened():
 		w.multiplyWidened(d, x, col, k0+x.K0)
+		return
 	default:
-		d.Product.Unpacked.Multiply(x)
+		multiply = d.Product.Unpacked.Multiply
 	}
+	if !w.taping {
+		multiply(x)
+		return
+	}
+	again, y, t := multiply, x, new(gemm.Tape)
+	x.Tape = t
+	if multiply(x); t.Spoiled || len(t.Calls) == 0 {
+		t.Calls = []func(){func() { again(y) }}
+	}
+	w.keep(t.Calls...)
 }
 
 // multiplyEnds multiplies the units of elements of k, first … last-1 of k, of which some alone
@@ -285,7 +311,11 @@ func (w *Worker) factor(i, lane, lanes, k0, depth int) plan.Factor {
 }
 
 // clearEdges zeroes what rows × cols of 32 bits have beyond m × n.
-func clearEdges(c []uint32, ldc, m, rows, n, cols int) {
+func (w *Worker) clearEdges(c []uint32, ldc, m, rows, n, cols int) {
+	if w.taping {
+		w.leaf(func() { w.clearEdges(c, ldc, m, rows, n, cols) })
+		return
+	}
 	for i := range rows {
 		from := n
 		if i >= m {
@@ -317,6 +347,7 @@ func (w *Worker) piece(i, lane, lanes, k0, depth int) []byte {
 // multiplyWidened is Unpacked.Multiply of a b that is widened piece by piece, from a column and an
 // element of k on.
 func (w *Worker) multiplyWidened(d *plan.Dot, x plan.Call, col, k0 int) {
+	w.tape.spoiled = true
 	o := w.Plan.Operands[d.B]
 	from, n := x.B, x.N
 	x.B = plan.Factor{Mem: o.Mem.Of(w.Mem), LD: o.WideStride()}

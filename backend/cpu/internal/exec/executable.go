@@ -59,6 +59,9 @@ type Run struct {
 	Queues  Queues
 	phase   int              // the current one
 	work    func(member int) // part, made once
+
+	launches int  // on the same arrays
+	Replays  bool // the next one is as it was taped
 }
 
 // everything lists the refs of all arrays.

@@ -22,8 +22,9 @@ import (
 type Pool struct {
 	Size    int
 	round   func(member int) // what all do in the current round
-	start   barrier
-	end     barrier
+	rounds  uint64
+	start   counter         // of rounds
+	end     counter         // of members that are done with one
 	stopped atomic.Bool     // members leave the current round early
 	done    <-chan struct{} // is closed when they shall; nil if nobody waits for that. Calls set it
 	closing bool
@@ -36,20 +37,21 @@ type Pool struct {
 // NewPool starts the goroutines of a pool, one less than its size.
 func NewPool(size int) *Pool {
 	c := &Pool{Size: size}
-	c.start.init(size)
-	c.end.init(size)
+	c.start.init(size, 1)
+	c.end.init(size, size)
 	c.others.Add(size - 1)
 	for i := 1; i < size; i++ {
 		go func() {
 			defer c.others.Done()
 			pprof.SetGoroutineLabels(workerLabels) // profiles tell workers from the program's own goroutines
-			for {
-				c.start.wait()
+			for round := uint64(1); ; round++ {
+				c.start.wait(round)
 				if c.closing {
 					return
 				}
 				c.guard(i)
-				c.end.wait()
+				c.end.add()
+				c.end.wait(round * c.end.each)
 			}
 		}()
 	}
@@ -62,9 +64,11 @@ var workerLabels = pprof.WithLabels(context.Background(), pprof.Labels("matladde
 // the first member that failed.
 func (c *Pool) Run(f func(member int)) error {
 	c.round = f
-	c.start.wait()
+	c.rounds++
+	c.start.add()
 	c.guard(0)
-	c.end.wait()
+	c.end.add()
+	c.end.wait(c.rounds * c.end.each)
 	err := c.err
 	c.err = nil
 	return err
@@ -127,7 +131,7 @@ func (c *Pool) guard(member int) {
 // giveWay lets members give way where they wait, as if there were fewer processors than
 // members: slower, but not beside others who want the processors.
 func (c *Pool) giveWay() {
-	for _, b := range []*barrier{&c.start, &c.end} {
+	for _, b := range []*counter{&c.start, &c.end} {
 		b.givesWay = true
 		b.count()
 	}
@@ -136,7 +140,7 @@ func (c *Pool) giveWay() {
 // StayAwake says whether rounds follow each other closely. The number of processors may
 // have changed since it last did.
 func (c *Pool) StayAwake(yes bool) {
-	for _, b := range []*barrier{&c.start, &c.end} {
+	for _, b := range []*counter{&c.start, &c.end} {
 		b.count()
 		b.busy.Store(yes)
 	}
@@ -145,26 +149,25 @@ func (c *Pool) StayAwake(yes bool) {
 // Close ends the goroutines and waits for them.
 func (c *Pool) Close() {
 	c.closing = true
-	c.start.wait()
+	c.start.add()
 	c.others.Wait()
 }
 
-// barrier lets size goroutines go on when all have come. A waiter stays awake
-// for a short while and then parks. What waiters look at and what those who come
-// change are cache lines apart: each look would take the line from them.
-type barrier struct {
-	size       int32
-	crowded    atomic.Bool // more goroutines than processors: waiting must give way
-	givesWay   bool        // so too, however many processors there are
-	busy       atomic.Bool
-	_          [memory.CacheLine]byte
-	arrived    atomic.Int32
-	_          [memory.CacheLine]byte
-	generation atomic.Uint32
-	_          [memory.CacheLine]byte
-	parked     atomic.Int32 // waiters that must be woken, or are about to see that they need not be
-	mu         sync.Mutex
-	cond       *sync.Cond
+// counter lets goroutines wait until others have counted so far. A waiter stays awake
+// for a short while and then parks. What waiters look at is in a cache line of its own: others
+// that are written would take it from them.
+type counter struct {
+	size     int32
+	each     uint64      // waiters wait for multiples of it
+	crowded  atomic.Bool // more goroutines than processors: waiting must give way
+	givesWay bool        // so too, however many processors there are
+	busy     atomic.Bool
+	_        [memory.CacheLine]byte
+	value    atomic.Uint64
+	_        [memory.CacheLine]byte
+	parked   atomic.Int32 // waiters that must be woken, or are about to see that they need not be
+	mu       sync.Mutex
+	cond     *sync.Cond
 }
 
 // How often a waiter looks before it parks: for some 120 µs, or a millisecond while launches follow
@@ -177,28 +180,27 @@ const (
 	crowdedSpins = 100
 )
 
-func (b *barrier) init(size int) {
-	b.size = int32(size)
+func (b *counter) init(size, each int) {
+	b.size, b.each = int32(size), uint64(each)
 	b.cond = sync.NewCond(&b.mu)
 	b.count()
 }
 
 // count compares goroutines with processors.
-func (b *barrier) count() { b.crowded.Store(b.givesWay || int(b.size) > runtime.GOMAXPROCS(0)) }
+func (b *counter) count() { b.crowded.Store(b.givesWay || int(b.size) > runtime.GOMAXPROCS(0)) }
 
-func (b *barrier) wait() {
-	if b.size == 1 { // nobody to meet
-		return
+// add counts one more. Alone there is nobody to tell.
+func (b *counter) add() {
+	if b.size > 1 && b.value.Add(1)%b.each == 0 && b.parked.Load() > 0 {
+		b.mu.Lock()
+		b.cond.Broadcast()
+		b.mu.Unlock()
 	}
-	g := b.generation.Load()
-	if b.arrived.Add(1) == b.size {
-		b.arrived.Store(0)
-		b.generation.Add(1)
-		if b.parked.Load() > 0 {
-			b.mu.Lock()
-			b.cond.Broadcast()
-			b.mu.Unlock()
-		}
+}
+
+// wait returns when so many have been counted.
+func (b *counter) wait(until uint64) {
+	if b.size == 1 {
 		return
 	}
 	n, crowded := spins, b.crowded.Load()
@@ -206,7 +208,7 @@ func (b *barrier) wait() {
 		n = crowdedSpins
 	}
 	for i := 0; i < n || i < busySpins && !crowded && b.busy.Load(); i++ {
-		if b.generation.Load() != g {
+		if b.value.Load() >= until {
 			return
 		}
 		if crowded {
@@ -215,7 +217,7 @@ func (b *barrier) wait() {
 	}
 	b.mu.Lock()
 	b.parked.Add(1)
-	for b.generation.Load() == g {
+	for b.value.Load() < until {
 		b.cond.Wait()
 	}
 	b.parked.Add(-1)

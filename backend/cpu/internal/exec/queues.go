@@ -30,14 +30,14 @@ func pair(next, end int) uint64 { return uint64(next)<<32 | uint64(end) }
 // Unpair is what a queue holds.
 func Unpair(v uint64) (next, end int) { return int(v >> 32), int(v & plan.MaxTasks) }
 
-// next returns a task for a worker; false if none is left.
-func (q Queues) next(worker int) (int, bool) {
+// next returns a task for a worker, which may steal it; false if none is left.
+func (q Queues) next(worker int, steals bool) (int, bool) {
 	for {
 		v := q[worker].Load()
 		next, end := Unpair(v)
 		switch {
 		case next >= end:
-			if !q.steal(worker) {
+			if !steals || !q.steal(worker) {
 				return 0, false
 			}
 		case q[worker].CompareAndSwap(v, pair(next+1, end)):

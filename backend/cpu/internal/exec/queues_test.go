@@ -16,7 +16,7 @@ func TestShares_EachTaskOnce(t *testing.T) {
 			for w := range workers {
 				wg.Go(func() {
 					for {
-						n, ok := s.next(w)
+						n, ok := s.next(w, true)
 						if !ok {
 							return
 						}

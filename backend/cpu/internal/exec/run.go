@@ -50,6 +50,13 @@ func (e core) Run(ctx context.Context, launches int) (backend.Sample, error) {
 // launch runs every program once.
 func (e *Executable) launch() error {
 	for _, r := range e.Runs {
+		if r.Replays {
+			if err := e.Pool.Run(r.work); err != nil {
+				return r.located(err)
+			}
+			continue
+		}
+		r.startTape()
 		t := &r.Plan.Tasks
 		for phase := range t.Phases() {
 			for _, c := range r.caches {
@@ -70,6 +77,7 @@ func (e *Executable) launch() error {
 				return nil
 			}
 		}
+		r.endTape()
 	}
 	return nil
 }
@@ -93,6 +101,10 @@ func (r *Run) part(member int) {
 	if rtrace.IsEnabled() { // go tool trace shows it by goroutine
 		defer rtrace.StartRegion(context.Background(), "matladder "+r.Plan.Program.Name).End()
 	}
+	if r.Replays {
+		w.replay()
+		return
+	}
 	if r.phase == 0 {
 		w.enter()
 	}
@@ -107,7 +119,7 @@ func (r *Run) part(member int) {
 		return
 	}
 	for !w.pool.over() {
-		task, ok := r.Queues.next(member)
+		task, ok := r.Queues.next(member, !w.taping)
 		if !ok {
 			w.leave()
 			return

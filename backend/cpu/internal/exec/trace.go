@@ -68,6 +68,7 @@ func (w *Worker) noteStep(from time.Duration, before backend.Counters) {
 // recorded runs one launch and returns what happened. Workers are awake when it begins, as
 // they are in the launches that are timed.
 func (e *Executable) recorded() (*timeline.Timeline, error) {
+	e.dropTapes()
 	e.Pool.StayAwake(true)
 	defer e.Pool.StayAwake(false)
 	if err := e.Pool.Run(func(int) {}); err != nil {

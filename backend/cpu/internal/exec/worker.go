@@ -30,6 +30,9 @@ type Worker struct {
 	Counters backend.Counters
 	record   *recorder // what it does when; nil where nobody asks
 
+	tape   tape
+	taping bool // the current launch
+
 	_ [memory.CacheLine]byte // those of another worker may follow
 }
 
@@ -124,7 +127,11 @@ func (w *Worker) see() {
 
 // run executes steps in the current program.
 func (w *Worker) run(steps []*plan.Step) {
-	for _, s := range steps {
+	for i, s := range steps {
+		if w.taping && (s.Kind == plan.StepFill || s.Kind == plan.StepRowLoop) {
+			w.leaf(func() { w.run(steps[i : i+1]) })
+			continue
+		}
 		switch s.Kind {
 		case plan.StepFill:
 			w.fillRef(s.Dst, s.Stmt.Value.Value)
@@ -216,27 +223,32 @@ func (w *Worker) part(s *plan.Step, row0, row1 int) (first, last int) {
 
 // write runs the epilogue over a piece of the destination.
 func (w *Worker) write(s *plan.Step, fresh bool, row0, row1, col0, col1 int) {
+	if w.taping {
+		w.leaf(func() { w.write(s, fresh, row0, row1, col0, col1) })
+		return
+	}
+	first, end := row0, row1
 	if s.Stmt.IsPart() {
-		row0, row1 = max(row0, tile.Eval(s.Stmt.From, &w.Frame)), min(row1, tile.Eval(s.Stmt.To, &w.Frame))
+		first, end = max(row0, tile.Eval(s.Stmt.From, &w.Frame)), min(row1, tile.Eval(s.Stmt.To, &w.Frame))
 	}
 	from := w.now()
 	switch {
 	case fresh && s.Down != nil:
-		for row := row0; row < row1; row += plan.VectorLanes {
-			s.Down(&w.Frame, row, min(plan.VectorLanes, row1-row))
+		for row := first; row < end; row += plan.VectorLanes {
+			s.Down(&w.Frame, row, min(plan.VectorLanes, end-row))
 		}
 	case fresh && s.StoreRows != nil:
-		for row := row0; row < row1; row += s.AtOnce {
+		for row := first; row < end; row += s.AtOnce {
 			w.Ask()
 			w.Pieces++
-			s.StoreRows(&w.Frame, row, col0, min(s.AtOnce, row1-row), col1-col0)
+			s.StoreRows(&w.Frame, row, col0, min(s.AtOnce, end-row), col1-col0)
 		}
 	default:
 		out := s.Add
 		if fresh {
 			out = s.Store
 		}
-		for row := row0; row < row1; row++ {
+		for row := first; row < end; row++ {
 			for col := col0; col < col1; col += s.Lanes {
 				w.Ask()
 				w.Pieces++

@@ -109,6 +109,9 @@ func BenchmarkThin(b *testing.B) {
 		for _, cube := range []int{16, 64, 128} {
 			thin(cube, cube, cube)
 		}
+		thin(3, 2, 3650)
+		thin(4, 8, 19)
+		thin(18, 12, 197)
 		for _, m := range []int{1, 2, 4, 6, 8, 16, 32, 64} {
 			thin(m, 1024, 1024)
 		}
@@ -134,8 +137,12 @@ func benchThin[S Source, C Sum](b *testing.B, p *MicroKernels[S, C], m, k, n int
 			p.Block(c, n, m, n, k, pa, pb, false)
 		}},
 		{"direct", func() {
-			p.PackA(pa, a, k, m, k)
-			p.MultiplyDirect(Run[S]{A: pa}, c, n, m, n, k, src, n, false)
+			r := Run[S]{Rows: a, LDA: k}
+			if !p.ReadsA(k) {
+				r = Run[S]{A: pa}
+				p.PackA(pa, a, k, m, k)
+			}
+			p.MultiplyDirect(r, c, n, m, n, k, src, n, false)
 		}},
 		{"packed", func() {
 			p.PackA(pa, a, k, m, k)

@@ -38,7 +38,7 @@ type block[C Sum] struct {
 //			for panel of a { tile }
 //		}
 //	}
-func (x block[C]) run() {
+func (x *block[C]) run() {
 	if run := x.blocking.thin(x.mr, x.nr, x.m, x.steps); x.far && run > 0 {
 		x.thin = true
 		for j := 0; j < x.n; j += x.nr {
@@ -65,7 +65,7 @@ func (x block[C]) run() {
 
 // along multiplies each panel of a by all panels of b over some steps from step s on. Columns that
 // an edge computes come last.
-func (x block[C]) along(s, steps int) {
+func (x *block[C]) along(s, steps int) {
 	n, accumulate := x.n, x.accumulate || s > 0
 	if last := n % x.nr; last > 0 && x.kernel.isEdge(last) {
 		n -= last
@@ -88,7 +88,7 @@ func (x block[C]) along(s, steps int) {
 // some steps from step s on. Meanwhile each tile asks for a share of the next
 // panel, which would come from L3 or memory otherwise; or the first tile asks for what lies
 // behind in memory: the next steps, the next panel, and in the end the next block.
-func (x block[C]) column(i0, i1, j, s, steps int) {
+func (x *block[C]) column(i0, i1, j, s, steps int) {
 	b := x.panelOfB(j, s)
 	after := j + x.nr
 	if after >= x.n {
@@ -117,6 +117,7 @@ func (x block[C]) column(i0, i1, j, s, steps int) {
 		s, steps, b, accumulate = s+done, steps-done, offset(b, done*x.nr*wordBytes), accumulate || done > 0
 	}
 	if whole := (i1 - i0) / x.mr; x.kernel.column != nil && cols == x.nr && steps >= columnSteps && whole > 0 && !x.thin {
+		x.kernel.spoil()
 		c, a := &x.c[i0*x.ldc+j], x.a.at(i0/x.mr, s)
 		if x.a.packed {
 			x.kernel.column(c, x.ldc, steps, a, b, x.bias.at(i0, s), next, end, whole, x.a.panel/wordBytes, accumulate)
@@ -139,4 +140,4 @@ func (x block[C]) column(i0, i1, j, s, steps int) {
 	}
 }
 
-func (x block[C]) panelOfB(j, s int) *uint32 { return &x.b[j/x.nr*x.panelB+(x.step0+s)*x.nr*x.words] }
+func (x *block[C]) panelOfB(j, s int) *uint32 { return &x.b[j/x.nr*x.panelB+(x.step0+s)*x.nr*x.words] }

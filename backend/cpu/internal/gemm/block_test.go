@@ -94,7 +94,7 @@ func checkBlock[S Source, C Sum](t *testing.T, r *rand.Rand, p *MicroKernels[S, 
 	// one.
 	split, run := r.IntN(ceil(k, p.KU)+1)*p.KU, Run[S]{A: pa}
 	isDirect := p.DirectRows() > 0 && r.IntN(2) == 0
-	if p.ReadsA(k) && r.IntN(2) == 0 && (!isDirect || p.direct.pieces.steps > 0) {
+	if p.ReadsA(k) && r.IntN(2) == 0 {
 		run = Run[S]{LDA: k + r.IntN(3)}
 		run.Rows = fenced[S](t, (m-1)*run.LDA+k)
 		for i := range m {

@@ -40,7 +40,6 @@ const AllRows = 1 << 30
 type ReadCost struct {
 	Pack     float64 // once: to pack it as a whole; 0 for what reads it where it lies
 	Multiply float64 // for as many rows of A as were measured
-	PackA    float64 // once, for each element of A; 0 for what reads its rows as they lie
 }
 
 // CanRead reports whether this path reads B in a way.
@@ -49,9 +48,9 @@ func (p *MicroKernels[S, C]) CanRead(read ReadB) bool {
 	case ReadPacked:
 		return true
 	case ReadTiles:
-		return p.direct.tile != nil
+		return p.direct.tiles != nil
 	case ReadStreams:
-		return p.direct.tile != nil && p.stream.run != nil
+		return p.direct.tiles != nil && p.stream.run != nil
 	case ReadPieces:
 		return p.direct.pieces.steps > 0
 	case ReadDots:

@@ -10,14 +10,44 @@ import (
 
 // A directKernel is the micro-kernel of a path on a b that is not packed.
 type directKernel[C Sum] struct {
-	tile direct[C] // nil if there is none, and all is 0
-	rows int       // of its tile; a panel of a may take more than one
-	pays int       // rows of a up to which it is faster than packing b
+	tiles []directTile[C] // each of a vector of columns more than the one before, or one alone; none where all is 0
+	pays  int             // rows of a up to which it is faster than packing b
 	// whole tells that it reads a tile's width of b beyond the last column too.
 	whole  bool
 	pieces pieceCuts
 	steps  int  // that a tile runs over, if asked for; 0 for directSteps's own
 	deep   bool // it runs deep for few rows of a too
+}
+
+// A directTile computes up to so many rows and columns.
+type directTile[C Sum] struct {
+	run        direct[C]
+	rows, cols int
+}
+
+// widening are tiles of one vector of columns, two, and so on.
+func widening[C Sum](lanes int, tiles ...directTile[C]) []directTile[C] {
+	for i := range tiles {
+		tiles[i].cols = (1 + i) * lanes
+	}
+	return tiles
+}
+
+// of is the tile for m rows and n columns, of which it may take several: that which takes the fewest
+// cycles for each column of a step, if a cycle loads two vectors or words or multiplies two vectors.
+func (d *directKernel[C]) of(m, n int) (best directTile[C]) {
+	least := 0
+	for i, t := range d.tiles {
+		vectors, turns := i+1, ceil(m, t.rows)
+		rows := ceil(m, turns)
+		if cycles := turns * max(rows*vectors, rows+2*vectors) * (840 / vectors); i == 0 || cycles < least {
+			best, least = t, cycles
+		}
+		if t.cols >= n {
+			break
+		}
+	}
+	return best
 }
 
 // DirectWork is the number of bytes of memory that MultiplyDirect of m rows wants, where
@@ -43,13 +73,14 @@ func (p *MicroKernels[S, C]) Read(m, ldb int) ReadB {
 }
 
 // A direct computes the rows×cols corner of one register tile like a tile but takes b from rows of
-// a matrix that are ldb bytes apart, KU of them a step:
+// a matrix that are ldb bytes apart, KU of them a step, and words of a that lie lda bytes apart from
+// row to row, and step bytes from one to the next of a row:
 //
 //	for i := range rows {
 //		for j := range cols {
 //			s := 0
 //			for l := range steps {
-//				s += dot(a[l*MR+i], word(b[(l*KU)*ldb+j], …, b[(l*KU+KU-1)*ldb+j]))
+//				s += dot(a[i*lda+l*step], word(b[(l*KU)*ldb+j], …, b[(l*KU+KU-1)*ldb+j]))
 //			}
 //			if accumulate {
 //				s += c[i*ldc+j]
@@ -58,10 +89,11 @@ func (p *MicroKernels[S, C]) Read(m, ldb int) ReadB {
 //		}
 //	}
 //
-// Meanwhile each step asks for the memory ahead bytes behind what it reads of b, which need
-// not be b's. Those of AVX2 read all columns of b, whatever cols is. Sums start from zero, but
+// Few sums are kept in parts, as tiles of AVX2 keep them. Of several vectors of columns, only the
+// last may be cut off. Meanwhile each step asks for the memory ahead bytes behind what it reads of
+// b, which need not be b's. Those of AVX2 that widen b read all columns, whatever cols is. Sums start from zero, but
 // those of quads of AVX-512 from a bias, if it is not nil.
-type direct[C Sum] func(c *C, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *C, accumulate bool)
+type direct[C Sum] func(c *C, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *C, accumulate bool)
 
 // DirectRows is the number of rows of a up to which MultiplyDirect is faster than PackB and Block
 // of the same product, as measured with b in L3 and in memory; 0 where MultiplyDirect may not be
@@ -79,12 +111,12 @@ func (p *MicroKernels[S, C]) DirectRows() int {
 // MultiplyDirect is Multiply of a Run whose B is left out by a b that is not packed: its
 // element (l, j) is b[l*ldb+j]. Any number of rows is right; it pays up to DirectRows, as
 // packing b as a whole would take longer than multiplying it. Work is as many bytes as
-// DirectWork. For rows of a that are not packed, b is read in pieces.
+// DirectWork.
 func (p *MicroKernels[S, C]) MultiplyDirect(r Run[S], c []C, ldc, m, n, k int, b []S, ldb int, accumulate bool) {
 	switch {
-	case p.direct.tile == nil || m < 0 || n < 0 || k < 0:
+	case p.direct.tiles == nil || m < 0 || n < 0 || k < 0:
 		panic(fmt.Sprintf("gemm: MultiplyDirect of %d×%d, k %d, on %s", m, n, k, p.Name))
-	case r.Rows != nil && (!p.ReadsA(k) || p.direct.pieces.steps == 0):
+	case r.Rows != nil && !p.ReadsA(k):
 		panic(fmt.Sprintf("gemm: %s: rows of %d elements in memory", p.Name, k))
 	}
 	c, b = extent(c, m, n, ldc), extent(b, k, n, ldb)
@@ -98,11 +130,7 @@ func (p *MicroKernels[S, C]) MultiplyDirect(r Run[S], c []C, ldc, m, n, k int, b
 	x := directBlock[S, C]{MicroKernels: p, c: c, ldc: ldc, m: m, k: k, a: p.left(r, m, k), b: b, ldb: ldb, accumulate: accumulate, work: directWorks.Get().(*directWork)}
 	defer directWorks.Put(x.work)
 	steps := k / p.KU
-	way := p.Read(m, ldb)
-	if r.Rows != nil {
-		way = ReadPieces
-	}
-	switch way {
+	switch p.Read(m, ldb) {
 	case ReadStreams:
 		deep, wide := k/streamRows*streamRows, n/streamColumns*streamColumns
 		x.inStreams(wide, deep)
@@ -150,17 +178,24 @@ type directWork struct {
 var directWorks = sync.Pool{New: func() any { return new(directWork) }}
 
 // run multiplies columns j0 … j1-1 over steps s0 … s1-1.
-func (x directBlock[S, C]) run(j0, j1, s0, s1 int) {
+func (x *directBlock[S, C]) run(j0, j1, s0, s1 int) {
+	if j0 >= j1 || s0 >= s1 {
+		return
+	}
 	x.begin(s0, s1-s0)
 	chunk := x.directSteps(x.m, j1-j0, (s1-s0)*x.KU, x.ldb)
+	wide := x.direct.of(x.m, j1-j0)
 	for s := s0; s < s1; s += chunk {
-		for j := j0; j < j1; j += x.NR {
-			steps, cols := min(chunk, s1-s), min(x.NR, j1-j)
-			if cols < x.NR && x.direct.whole {
-				x.edge(j, cols, s, steps)
-			} else {
-				x.column(j, cols, s, steps, at(x.b, s*x.KU*x.ldb+j), x.ldb, x.ahead(j1-j, chunk))
+		steps, tile := min(chunk, s1-s), wide
+		for j := j0; j < j1; j += tile.cols {
+			if left := j1 - j; left < tile.cols {
+				if x.direct.whole {
+					x.edge(j, left, s, steps)
+					break
+				}
+				tile = x.direct.of(x.m, left)
 			}
+			x.column(tile, j, min(tile.cols, j1-j), s, steps, x.ahead(j1-j, chunk))
 		}
 	}
 }
@@ -168,7 +203,7 @@ func (x directBlock[S, C]) run(j0, j1, s0, s1 int) {
 // ahead is how far ahead a tile asks for b, in bytes, that is left of the last n columns
 // and runs over so many steps at most: along its row, as far as that goes, and then for
 // rows of the next run.
-func (x directBlock[S, C]) ahead(n, chunk int) int {
+func (x *directBlock[S, C]) ahead(n, chunk int) int {
 	row := x.ldb * memory.Size[S]()
 	if left := n * memory.Size[S](); left <= directAhead {
 		return min(chunk, directStreams)*x.KU*row + min(0, directAhead-row)
@@ -185,20 +220,29 @@ const (
 	directStreams = 16
 )
 
-// column multiplies cols columns by all rows of a; its rows of b are at b, ldb elements apart.
-func (x directBlock[S, C]) column(j, cols, s, steps int, b unsafe.Pointer, ldb, ahead int) {
-	tile, mr := x.direct, x.MR
-	for i := 0; i < x.m; i += mr {
-		for r := i; r < min(i+mr, x.m); r += tile.rows {
-			tile.tile(&x.c[r*x.ldc+j], x.ldc, steps, offset(x.a.at(i/mr, s), (r-i)*wordBytes), b, ldb*memory.Size[S](), ahead,
-				min(tile.rows, i+mr-r, x.m-r), cols, x.bias.at(r, s), x.accumulate || s > 0)
+// column multiplies cols columns by all rows of a, about as many at a time: of one panel, if a is packed.
+func (x *directBlock[S, C]) column(tile directTile[C], j, cols, s, steps, ahead int) {
+	b, ldb, accumulate := at(x.b, s*x.KU*x.ldb+j), x.ldb*memory.Size[S](), x.accumulate || s > 0
+	panel := x.m
+	if x.a.packed {
+		panel = x.MR
+	}
+	for i := 0; i < x.m; i += panel {
+		a, end := x.a.at(i/x.MR, s), min(i+panel, x.m)
+		rows := end - i
+		if rows > tile.rows {
+			rows = even(rows, tile.rows)
+		}
+		for r := i; r < end; r += rows {
+			tile.run(&x.c[r*x.ldc+j], x.ldc, steps, offset(a, (r-i)*x.a.row), x.a.row, x.a.step, b, ldb, ahead,
+				min(rows, end-r), cols, x.bias.at(r, s), accumulate)
 		}
 	}
 }
 
 // edge is column for what a tile must not read where it lies, as that ends before
 // the tile's columns or before the rows of a step: it is packed, a piece at a time.
-func (x directBlock[S, C]) edge(j, cols, s, steps int) {
+func (x *directBlock[S, C]) edge(j, cols, s, steps int) {
 	panel := x.work.panel[:]
 	for end := s + steps; s < end; s += edgeSteps {
 		x.piece(j, cols, s, min(edgeSteps, end-s), panel, &ahead{at: address(&panel[0])})
@@ -215,6 +259,9 @@ func (p *MicroKernels[S, C]) directSteps(m, n, k, ldb int) int {
 		return p.direct.steps
 	}
 	const deep = 128
+	if near := k*ldb*memory.Size[S]() <= p.host.L2OrUsual()/2; near && m <= p.MR {
+		return ceil(k, p.KU)
+	}
 	if row := ldb * memory.Size[S](); row <= directAhead && m <= p.MR {
 		return max(directStreams, max(p.host.L2, 512<<10)/4/max(1, row*p.KU))
 	}

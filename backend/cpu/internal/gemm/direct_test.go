@@ -58,13 +58,15 @@ func TestDirect(t *testing.T) {
 
 func testDirect[S Source, C Sum](t *testing.T, r *rand.Rand, x directTwins[S, C]) {
 	t.Run(x.name, func(t *testing.T) {
-		for rows := 1; rows <= x.path.direct.rows; rows++ {
-			for cols := 1; cols <= x.path.NR; cols++ {
-				checkDirect(t, r, x, rows, cols, 1+r.IntN(11))
+		for which, tile := range x.path.direct.tiles {
+			for rows := 1; rows <= tile.rows; rows++ {
+				for cols := 1; cols <= tile.cols; cols++ {
+					checkDirect(t, r, x, which, rows, cols, 1+r.IntN(11))
+				}
 			}
-		}
-		for steps := 1; steps <= maxSteps; steps++ {
-			checkDirect(t, r, x, 1+r.IntN(x.path.direct.rows), 1+r.IntN(x.path.NR), steps)
+			for steps := 1; steps <= maxSteps; steps++ {
+				checkDirect(t, r, x, which, 1+r.IntN(tile.rows), 1+r.IntN(tile.cols), steps)
+			}
 		}
 	})
 }
@@ -80,16 +82,15 @@ func FuzzDirect(f *testing.F) {
 		var checks []func()
 		add := func(check func()) { checks = append(checks, check) }
 		deep := 1 + int(steps)%maxSteps
-		m := func(v uint8, most int) int { return 1 + int(v)%most }
 		eachDirect(t,
 			func(x directTwins[float32, float32]) {
-				add(func() { checkDirect(t, r, x, m(rows, x.path.direct.rows), m(cols, x.path.NR), deep) })
+				add(func() { fuzzDirect(t, r, x, int(rows), int(cols), deep) })
 			},
 			func(x directTwins[uint16, float32]) {
-				add(func() { checkDirect(t, r, x, m(rows, x.path.direct.rows), m(cols, x.path.NR), deep) })
+				add(func() { fuzzDirect(t, r, x, int(rows), int(cols), deep) })
 			},
 			func(x directTwins[int8, int32]) {
-				add(func() { checkDirect(t, r, x, m(rows, x.path.direct.rows), m(cols, x.path.NR), deep) })
+				add(func() { fuzzDirect(t, r, x, int(rows), int(cols), deep) })
 			})
 		if len(checks) > 0 {
 			checks[int(which)%len(checks)]()
@@ -97,11 +98,33 @@ func FuzzDirect(f *testing.F) {
 	})
 }
 
-// checkDirect compares the whole memory of c after the direct and its twin.
-func checkDirect[S Source, C Sum](t *testing.T, r *rand.Rand, x directTwins[S, C], rows, cols, steps int) {
+func fuzzDirect[S Source, C Sum](t *testing.T, r *rand.Rand, x directTwins[S, C], rows, cols, steps int) {
+	which := r.IntN(len(x.path.direct.tiles))
+	tile := x.path.direct.tiles[which]
+	checkDirect(t, r, x, which, 1+rows%tile.rows, 1+cols%tile.cols, steps)
+}
+
+// checkDirect compares the whole memory of c after a tile and its twin, for an a that is packed or
+// that lies in rows. Of those with tiles of each width, one has at least so many columns that some
+// are in its last vector.
+func checkDirect[S Source, C Sum](t *testing.T, r *rand.Rand, x directTwins[S, C], which, rows, cols, steps int) {
 	t.Helper()
 	p := x.path
+	tile := p.direct.tiles[which]
+	if which > 0 {
+		cols = max(cols, p.direct.tiles[which-1].cols+1)
+	}
 	a := fencedWords(t, r, steps*p.MR, x.word)
+	from, lda, apart := a, wordBytes, p.MR*wordBytes
+	if r.IntN(2) == 0 {
+		row := steps + r.IntN(3)
+		from, lda, apart = fencedWords(t, r, (rows-1)*row+steps, x.word), row*wordBytes, wordBytes
+		for i := range rows {
+			for l := range steps {
+				from[i*row+l] = a[l*p.MR+i]
+			}
+		}
+	}
 	ldb, ldc := cols+r.IntN(5), cols+r.IntN(5)
 	reach := cols
 	if p.direct.whole {
@@ -124,14 +147,17 @@ func checkDirect[S Source, C Sum](t *testing.T, r *rand.Rand, x directTwins[S, C
 	want := slices.Clone(c)
 	accumulate := r.IntN(2) == 0
 
-	panel := make([]uint32, steps*p.NR)
-	pack.Go(p.NR, x.bits).Columns(panel, len(panel), b, ldb, cols, steps*p.KU)
 	var bias *C
 	if x.twin.bias != nil {
 		bias = randomBias[C](t, r, p.MR)
 	}
-	x.twin.tile(&want[guard], ldc, steps, &a[0], &panel[0], bias, 0, rows, cols, accumulate)
-	p.direct.tile(&c[guard], ldc, steps, &a[0], at(b, 0), ldb*memory.Size[S](), r.IntN(1<<14), rows, cols, bias, accumulate)
-	sameMemory(t, c, want, guard, "%s, %d×%d of %d steps, accumulate %v, ldb %d, ldc %d",
-		x.name, rows, cols, steps, accumulate, ldb, ldc)
+	panel := make([]uint32, steps*p.NR)
+	for j := 0; j < cols; j += p.NR {
+		some := min(p.NR, cols-j)
+		pack.Go(p.NR, x.bits).Columns(panel, len(panel), b[j:], ldb, some, steps*p.KU)
+		x.twin.tile(&want[guard+j], ldc, steps, &a[0], &panel[0], bias, 0, rows, some, accumulate)
+	}
+	tile.run(&c[guard], ldc, steps, &from[0], lda, apart, at(b, 0), ldb*memory.Size[S](), r.IntN(1<<14), rows, cols, bias, accumulate)
+	sameMemory(t, c, want, guard, "%s, tile of %d columns, %d×%d of %d steps, rows of a %d bytes apart, accumulate %v, ldb %d, ldc %d",
+		x.name, tile.cols, rows, cols, steps, lda, accumulate, ldb, ldc)
 }

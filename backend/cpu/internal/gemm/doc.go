@@ -24,12 +24,12 @@
 // its own sum (bias.go). Streams widen to int16 and need neither.
 //
 // For an a of few rows packing all of b would take longer than multiplying. Then b
-// is read where it lies:
+// is read where it lies, and so is a if words in memory are those of panels:
 //
 //   - MultiplyDirect takes a b of elements as they are multiplied, in a way that
 //     MicroKernels.Read chooses by the rows of a (direct.go). Streams go along eight rows of b
 //     at a time, for one row of a after another (stream.go). Register tiles go down
-//     the rows of b. Pieces of b are packed into L2, one at a time, where tiles would
+//     the rows of b: the fewer rows of a there are, the more columns a tile has. Pieces of b are packed into L2, one at a time, where tiles would
 //     go down the same rows too often (pieces.go).
 //   - MultiplyDots takes a b whose columns are rows of memory, as K of attention is: each
 //     element of c is the sum of the products along two rows (dots.go).

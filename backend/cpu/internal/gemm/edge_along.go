@@ -23,10 +23,11 @@ var edgeWorks = sync.Pool{New: func() any { return new(edgeWork) }}
 // of a row as it lies and a column of b, which is copied out of its panel first. It returns how
 // many steps it has done: all whole vectors of them, or none where there are fewer than four
 // rows. The caller does the rest.
-func (x block[C]) edgeAlong(i0, i1, j, cols, s, steps int, b *uint32, accumulate bool) (done int) {
+func (x *block[C]) edgeAlong(i0, i1, j, cols, s, steps int, b *uint32, accumulate bool) (done int) {
 	if i1-i0 < dotsColumns {
 		return 0
 	}
+	x.kernel.spoil()
 	work := edgeWorks.Get().(*edgeWork)
 	defer edgeWorks.Put(work)
 	for whole := steps / x.dots.lanes * x.dots.lanes; done < whole; {
@@ -68,7 +69,7 @@ func (w *edgeWork) copyColumns(panel *uint32, nr, steps, cols int) {
 
 // edgeSums multiplies the columns by so many rows, four or more. If they are no whole number of
 // fours, the last four rows are one turn more, which repeats some.
-func (x block[C]) edgeSums(w *edgeWork, a *uint32, rows, cols, steps int) {
+func (x *block[C]) edgeSums(w *edgeWork, a *uint32, rows, cols, steps int) {
 	dots := func(row, turns int) {
 		for col := 0; col < cols; col += x.dots.rows {
 			x.dots.run((*C)(unsafe.Pointer(&w.sums[col][row])), alongSums, &w.b[col][0], alongSteps*wordBytes, unsafe.Pointer(offset(a, row*x.a.row)), x.a.row,

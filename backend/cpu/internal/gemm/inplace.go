@@ -138,13 +138,13 @@ func (p *InPlace[C]) Work(m, _ int) int {
 	return inPieceSteps * inPieceColumns * wordBytes
 }
 
-// Blocking is how many elements of k, and how many of n columns, by tiles of so many, Block runs
+// Blocking is how many elements of k, and how many of n columns, by tiles of so many rows and columns, Block runs
 // over before the next of b get their turn.
-func (p *InPlace[C]) Blocking(m, n, _, _ int) (run, cols, tile int) {
+func (p *InPlace[C]) Blocking(m, n, _, _ int) (run, cols int, tile [2]int) {
 	if p.Read(m, 0) == ReadPieces {
-		return inPieceSteps, min(n, inPieceColumns), p.Cols(m)
+		return inPieceSteps, min(n, inPieceColumns), [2]int{p.mr, p.Cols(m)}
 	}
-	return p.steps * p.ku, n, p.Cols(m)
+	return p.steps * p.ku, n, [2]int{p.mr, p.Cols(m)}
 }
 
 // How many steps a tile runs over, and how far along its rows b is asked for, in

@@ -74,6 +74,7 @@ func (p *MicroKernels[S, C]) MultiplyPart(r Run[S], c []C, ldc, m, n, k0, k, dep
 		return
 	}
 	if p.kernel.strips != nil {
+		p.kernel.spoil()
 		x := p.tilesBlock(r, m, n, k0, k, depth)
 		x.c, x.elementC, x.rowC, x.accumulate = &c[0], wordBytes, ldc*wordBytes, accumulate
 		if uintptr(unsafe.Pointer(x.c))%cacheLine == 0 && x.rowC%cacheLine == 0 {
@@ -84,13 +85,14 @@ func (p *MicroKernels[S, C]) MultiplyPart(r Run[S], c []C, ldc, m, n, k0, k, dep
 	}
 	a, steps, memory := p.left(r, m, k), ceil(k, p.KU), biases.Get().(*[]uint32)
 	defer biases.Put(memory)
-	block[C]{
+	x := block[C]{
 		kernel: &p.kernel, mr: p.MR, nr: p.NR, words: p.Words, blocking: p.blocking,
 		c: c, ldc: ldc, m: m, n: n,
 		a: a, b: words(r.B, p.SizeB(depth, n)), panelB: p.PanelB(depth) / wordBytes,
 		step0: k0 / p.KU, steps: steps, accumulate: accumulate, far: r.Far,
 		bias: p.kernel.biasOf(a, p.MR, m, 0, steps, memory), dots: &p.dots,
-	}.run()
+	}
+	x.run()
 }
 
 // tilesBlock is all of a call but c.

@@ -11,9 +11,9 @@ import (
 type streamKernel[C Sum] struct {
 	run  stream[C] // nil if there is none, and all is 0
 	pays int       // rows of a up to which it is faster than the direct tile
-	// words fills those of one row of a for streamRows elements of k, of which the
-	// first is in panel; mr words lie from one step to the next.
-	words func(dst *[streamRows]uint32, panel []uint32, mr int)
+	// words fills those of one row of a for streamRows elements of k, whose words lie apart from
+	// step to step.
+	words func(dst *[streamRows]uint32, a []uint32, apart int)
 }
 
 // A stream computes cols columns, a multiple of sixteen, of the product of one
@@ -43,7 +43,8 @@ const (
 )
 
 // inStreams multiplies what whole streams there are: k elements of the rows of a by n columns.
-func (x directBlock[S, C]) inStreams(n, k int) {
+func (x *directBlock[S, C]) inStreams(n, k int) {
+	x.kernel.spoil()
 	piece := n
 	if x.m > 1 {
 		piece = streamBytes / streamRows / memory.Size[S]()
@@ -58,8 +59,9 @@ func (x directBlock[S, C]) inStreams(n, k int) {
 				after = at(x.b, (l+streamRows)*x.ldb)
 			}
 			for i := range x.m {
-				panel := x.a.words[(i/x.MR*x.a.panel+l/x.KU*x.a.step)/wordBytes+i%x.MR:]
-				x.stream.words(&x.work.words, panel, x.MR)
+				apart := x.a.step / wordBytes
+				words := span(offset(x.a.at(i/x.MR, l/x.KU), i%x.MR*x.a.row), (streamRows/x.KU-1)*apart+1)
+				x.stream.words(&x.work.words, words, apart)
 				x.stream.run(&x.c[i*x.ldc+j], &x.work.words[0], from, x.ldb*memory.Size[S](), min(piece, n-j), uintptr(after), x.accumulate || l > 0)
 			}
 		}
@@ -68,27 +70,27 @@ func (x directBlock[S, C]) inStreams(n, k int) {
 
 // asTheyAre are the words of a stream that multiplies as many as those packed for
 // streamRows elements: pairs are half of them.
-func asTheyAre(words int) func(dst *[streamRows]uint32, panel []uint32, mr int) {
-	return func(dst *[streamRows]uint32, panel []uint32, mr int) {
+func asTheyAre(words int) func(dst *[streamRows]uint32, a []uint32, apart int) {
+	return func(dst *[streamRows]uint32, a []uint32, apart int) {
 		for i := range words {
-			dst[i] = panel[i*mr]
+			dst[i] = a[i*apart]
 		}
 	}
 }
 
 // wordsOfPairs widens pairs of bfloat16 to words of float32.
-func wordsOfPairs(dst *[streamRows]uint32, panel []uint32, mr int) {
+func wordsOfPairs(dst *[streamRows]uint32, a []uint32, apart int) {
 	for i := range streamRows / 2 {
-		pair := panel[i*mr]
+		pair := a[i*apart]
 		dst[2*i], dst[2*i+1] = pair<<16, pair&^0xffff
 	}
 }
 
 // pairsOfQuads widens quads of bytes to pairs of int16.
-func pairsOfQuads(dst *[streamRows]uint32, panel []uint32, mr int) {
+func pairsOfQuads(dst *[streamRows]uint32, a []uint32, apart int) {
 	wide := func(b uint32) uint32 { return uint32(uint16(int8(b))) }
 	for i := range streamRows / 4 {
-		q := panel[i*mr]
+		q := a[i*apart]
 		dst[2*i] = wide(q) | wide(q>>8)<<16
 		dst[2*i+1] = wide(q>>16) | wide(q>>24)<<16
 	}

@@ -69,7 +69,7 @@ func testStreamed[S Source, C Sum](t *testing.T, r *rand.Rand, e pack.Encoding[S
 		p.packB = pack.Go(32, pack.Encoding[S]{KU: e.KU, Bits: func(v S) uint32 { return e.Bits(v) ^ 0x80 }, Zero: pack.OffsetQuads})
 	}
 	p.stream = s
-	p.direct = directKernel[C]{tile: packingDirect(p), rows: 12, pays: 12}
+	p.direct = directKernel[C]{tiles: []directTile[C]{{packingDirect(p), 12, 32}}, pays: 12}
 	for range 60 {
 		m, n, kk := 1+r.IntN(6), 1+r.IntN(90), 1+r.IntN(70)
 		a, b := make([]S, m*kk), make([]S, kk*n)
@@ -98,7 +98,7 @@ func testStreamed[S Source, C Sum](t *testing.T, r *rand.Rand, e pack.Encoding[S
 
 // packingDirect is a direct that packs its columns of b for the tile of p.
 func packingDirect[S Source, C Sum](p *MicroKernels[S, C]) direct[C] {
-	return func(c *C, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, _, rows, cols int, bias *C, accumulate bool) {
+	return func(c *C, ldc, steps int, a *uint32, _, _ int, b unsafe.Pointer, ldb, _, rows, cols int, bias *C, accumulate bool) {
 		ld, k := ldb/memory.Size[S](), steps*p.KU
 		pb := memory.NewBuffer(p.SizeB(k, cols))
 		p.PackB(pb, unsafe.Slice((*S)(b), (k-1)*ld+cols), ld, k, cols)

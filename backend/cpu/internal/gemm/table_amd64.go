@@ -22,9 +22,9 @@ func avx2Kernels(host probe.HostInfo) *Kernels {
 	k.WideBFloat16 = newPath(host, f, formatFloat32, pack.BFloat16AVX2)
 	k.WideInt8 = newPath(host, i, formatPairs, pack.WideInt8AVX2)
 	k.WideUint8 = newPath(host, i, formatPairs, pack.WideUint8AVX2)
-	k.Float32.direct = directKernel[float32]{tile: directFloat32AVX2, rows: mr, pays: 128, whole: true, pieces: hostPieces(host, mr, nr, 2*mr+1, mr-1)}
-	k.WideBFloat16.direct = directKernel[float32]{tile: directWideBFloat16AVX2, rows: mr, pays: 80, whole: true, deep: true, pieces: hostPieces(host, mr, nr, 2*mr+1, mr+1)}
-	k.WideInt8.direct = directKernel[int32]{tile: directPairsAVX2, rows: mr, pays: 48, whole: true, pieces: hostPieces(host, mr, nr, mr+1, mr-2)}
+	k.Float32.direct = directKernel[float32]{tiles: widening(8, []directTile[float32]{{directFloat32x1AVX2, 6, 0}, {directFloat32x2AVX2, 6, 0}, {directFloat32x3AVX2, 3, 0}, {directFloat32x4AVX2, 2, 0}}...), pays: 128, pieces: hostPieces(host, mr, nr, 2*mr+1, mr-1)}
+	k.WideBFloat16.direct = directKernel[float32]{tiles: []directTile[float32]{{directWideBFloat16AVX2, mr, nr}}, pays: 80, whole: true, deep: true, pieces: hostPieces(host, mr, nr, 2*mr+1, mr+1)}
+	k.WideInt8.direct = directKernel[int32]{tiles: []directTile[int32]{{directPairsAVX2, mr, nr}}, pays: 48, whole: true, pieces: hostPieces(host, mr, nr, mr+1, mr-2)}
 	k.inPlaceAVX2()
 	k.Float32.stream = streamKernel[float32]{streamFloat32AVX2, 3, asTheyAre(streamRows)}
 	k.Float32.dots = dotsKernel[float32]{dotsFloat32AVX2, 2, 8, 4}
@@ -54,8 +54,8 @@ func avx512Kernels(host probe.HostInfo) *Kernels {
 	k.WideBFloat16 = newPath(host, f, formatFloat32, pack.BFloat16AVX512)
 	k.WideInt8 = newPath(host, i, formatPairs, pack.WideInt8AVX512)
 	k.WideUint8 = newPath(host, i, formatPairs, pack.WideUint8AVX512)
-	k.Float32.direct = directKernel[float32]{tile: directFloat32AVX512, rows: mr, pays: 48, pieces: hostPieces(host, mr, nr, AllRows, AllRows)}
-	k.WideBFloat16.direct = directKernel[float32]{tile: directWideBFloat16AVX512, rows: mr, pays: 48, pieces: hostPieces(host, mr, nr, AllRows, AllRows)}
+	k.Float32.direct = directKernel[float32]{tiles: widening(16, []directTile[float32]{{directFloat32x1AVX512, 12, 0}, {directFloat32x2AVX512, 12, 0}, {directFloat32x3AVX512, 9, 0}, {directFloat32x4AVX512, 6, 0}, {directFloat32x5AVX512, 5, 0}, {directFloat32x6AVX512, 4, 0}, {directFloat32x7AVX512, 3, 0}, {directFloat32x8AVX512, 2, 0}}...), pays: 48, pieces: hostPieces(host, mr, nr, AllRows, AllRows)}
+	k.WideBFloat16.direct = directKernel[float32]{tiles: []directTile[float32]{{directWideBFloat16AVX512, mr, nr}}, pays: 48, pieces: hostPieces(host, mr, nr, AllRows, AllRows)}
 	k.Float32.stream = streamKernel[float32]{streamFloat32AVX2, 2, asTheyAre(streamRows)}
 	k.Float32.dots = dotsKernel[float32]{dotsFloat32AVX512, 4, 16, 8}
 	k.WideBFloat16.stream = streamKernel[float32]{streamBFloat16AVX2, 2, asTheyAre(streamRows)}
@@ -64,7 +64,7 @@ func avx512Kernels(host probe.HostInfo) *Kernels {
 		f.kernel = kernel[float32]{tile: tileBFloat16AVX512, thin: thinBFloat16AVX512, column: columnBFloat16AVX512, edge: edgeBFloat16AVX512,
 			rows: rowsKernel[float32]{tile: rowsBFloat16AVX512, column: columnRowsBFloat16AVX512}}
 		k.PairsBFloat16 = newPath(host, f, formatBFloat16, pack.PairsBFloat16AVX512)
-		k.PairsBFloat16.direct = directKernel[float32]{tile: directBFloat16AVX512, rows: mr, pays: 48, pieces: hostPieces(host, mr, nr, AllRows, AllRows)}
+		k.PairsBFloat16.direct = directKernel[float32]{tiles: []directTile[float32]{{directBFloat16AVX512, mr, nr}}, pays: 48, pieces: hostPieces(host, mr, nr, AllRows, AllRows)}
 		k.PairsBFloat16.stream = streamKernel[float32]{streamBFloat16AVX2, 2, wordsOfPairs}
 		k.PairsBFloat16.dots = dotsKernel[float32]{dotsBFloat16AVX512, 4, 16, 8}
 		k.inGroupsAVX512()
@@ -79,7 +79,7 @@ func avx512Kernels(host probe.HostInfo) *Kernels {
 		i.kernel = kernel[int32]{tile: tileQuadsAVX512, thin: thinQuadsAVX512, column: columnQuadsAVX512, bias: panelBiasAVX512,
 			rows: rowsKernel[int32]{rowsQuadsAVX512, columnRowsQuadsAVX512, false, rowsBiasAVX512}}
 		k.Int8 = newPath(host, i, formatQuads, pack.Int8AVX512)
-		k.Int8.direct = directKernel[int32]{tile: directQuadsAVX512, rows: mr, pays: 24, pieces: hostPieces(host, mr, nr, AllRows, AllRows)}
+		k.Int8.direct = directKernel[int32]{tiles: []directTile[int32]{{directQuadsAVX512, mr, nr}}, pays: 24, pieces: hostPieces(host, mr, nr, AllRows, AllRows)}
 		k.Int8.stream = streamKernel[int32]{streamPairsAVX2, 2, pairsOfQuads}
 		k.groups = newGroups(host, i, formatQuads, groupsQuadsAVX512, pack.Int8AVX512)
 	}

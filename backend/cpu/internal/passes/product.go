@@ -151,11 +151,11 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.MicroKernels[S, C], b *gem
 				func(dst []byte, apart int, src []T, ld, n, k int) { b.PackBPart(dst, apart, src, ld, k, n) }),
 		},
 		Multiply: func(x plan.Call) {
-			a.MultiplyPart(runOf[S](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K0, x.K, x.Depth, x.Accumulate)
+			a.Taped(x.Tape).MultiplyPart(runOf[S](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K0, x.K, x.Depth, x.Accumulate)
 		},
 		ReadsA: a.ReadsA(a.KU), WantsPanels: a.WantsPanels, Work: a.Work(), Streams: a.Streams,
 		Unpacked: &plan.Reader{Rows: b.DirectRows(), Read: b.Read, Blocking: b.BlockingDirect, Work: b.DirectWork, Multiply: func(x plan.Call) {
-			b.MultiplyDirect(runOf[T](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, memory.View[T](x.B.Mem)[x.B.Off:], x.B.LD, x.Accumulate)
+			b.Taped(x.Tape).MultiplyDirect(runOf[T](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, memory.View[T](x.B.Mem)[x.B.Off:], x.B.LD, x.Accumulate)
 		}},
 		InPlace: func(inB tile.Dtype, whole int, grouped bool) *plan.Reader {
 			if grouped {
@@ -165,7 +165,7 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.MicroKernels[S, C], b *gem
 		},
 	}
 	if same {
-		p.Path, p.Dots = b, readerOf(gemm.ReadDots, b.DotsRows(), 1, func(x plan.Call) {
+		p.Path, p.Dots = b, readerOf(gemm.ReadDots, b.DotsRows(), [2]int{b.MR, 1}, func(x plan.Call) {
 			b.MultiplyDots(runOf[T](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, memory.View[T](x.B.Mem)[x.B.Off:], x.B.LD, x.Accumulate)
 		})
 	}
@@ -205,13 +205,13 @@ func packWith[S gemm.Source](rows func(dst []byte, src []S, ld, lanes, k int), c
 	}
 }
 
-// readerOf reads a b in one way alone, by tiles of so many columns that go over all of k, for up
+// readerOf reads a b in one way alone, by tiles of so many rows and columns that go over all of k, for up
 // to so many rows of a.
-func readerOf(read gemm.ReadB, rows, columns int, multiply func(x plan.Call)) *plan.Reader {
+func readerOf(read gemm.ReadB, rows int, tile [2]int, multiply func(x plan.Call)) *plan.Reader {
 	return &plan.Reader{
 		Rows: rows, Multiply: multiply,
 		Read:     func(_, _ int) gemm.ReadB { return read },
-		Blocking: func(_, n, k, _ int) (run, cols, tile int) { return k, n, columns },
+		Blocking: func(_, n, k, _ int) (run, cols int, of [2]int) { return k, n, tile },
 		Work:     func(_, _ int) int { return 0 },
 	}
 }
@@ -221,11 +221,14 @@ func strided(s gemm.Strided, read gemm.ReadB) *plan.Reader {
 	if !read.Strided() || !s.CanRead(read) {
 		return nil
 	}
-	columns := 1
-	if read == gemm.ReadVectors || read == gemm.ReadRegisters {
-		columns = s.NR
+	tile := [2]int{1, 1}
+	switch read {
+	case gemm.ReadVectors:
+		tile[1] = s.NR
+	case gemm.ReadRegisters:
+		tile = [2]int{s.MR, s.NR}
 	}
-	return readerOf(read, gemm.AllRows, columns, func(x plan.Call) {
+	return readerOf(read, gemm.AllRows, tile, func(x plan.Call) {
 		a, b := memory.View[float32](x.A.Mem)[x.A.Off:], memory.View[float32](x.B.Mem)[x.B.Off:]
 		s.Multiply(read, memory.View[float32](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, a, x.A.LD, b, x.B.LD, x.Accumulate)
 	})

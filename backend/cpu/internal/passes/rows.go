@@ -59,7 +59,7 @@ func packsRows(p *plan.Plan, i int) string {
 				steps = append(steps, p.Refs[b.Ref].Array[k])
 			}
 			reads = reads && readsRows(p, d, r.Rows)
-			edge = edge || endsInEdge(p, d, b)
+			edge = edge || endsInEdge(p, d, b, r.Rows)
 			columns = max(columns, lanesOfBlock(p, &p.Refs[b.Ref], r, !b.Columns))
 		}
 	}
@@ -98,13 +98,16 @@ func readsRows(p *plan.Plan, d *plan.Dot, rows int) bool {
 	if b.Keep != plan.KeepUnpacked || !d.Product.ReadsA {
 		return d.Product.ReadsA
 	}
-	read := d.Product.Unpacked.Read(rows, p.StrideOf(b))
-	return !b.Packing.InPlace && (read == gemm.ReadPieces || read.Strided())
+	return !b.Packing.InPlace && d.Product.Unpacked.Read(rows, p.StrideOf(b)) != gemm.ReadDots
 }
 
-// endsInEdge reports whether a block of b ends with columns that want panels of a.
-func endsInEdge(p *plan.Plan, d *plan.Dot, b *plan.Operand) bool {
+// endsInEdge reports whether a block of b ends with columns that want panels of a, so many rows of
+// which meet it.
+func endsInEdge(p *plan.Plan, d *plan.Dot, b *plan.Operand, rows int) bool {
 	r, packed := &p.Refs[b.Ref], b.Keep != plan.KeepUnpacked
+	if !packed && d.Product.Unpacked.Read(rows, p.StrideOf(b)) != gemm.ReadPieces {
+		return false
+	}
 	i := r.Dim(!b.Columns)
 	if i < 0 {
 		return d.Product.WantsPanels(b.Lanes, packed)

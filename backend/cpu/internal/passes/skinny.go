@@ -86,7 +86,6 @@ func options(p *plan.Plan, e *tile.Expr, a, b side, rows int) []plan.Option {
 		return p.Machine.Figures.ReadCosts(x, together, b.ArrayBytes(), b.LD*b.Dtype.Bits()/8, depth)
 	}
 	costs, packed := costsOf(thin), costsOf(whole)[gemm.ReadPacked]
-	readsA := !e.TransA && !sameSet(a.LD*a.Dtype.Bits()/8) // ways that can read rows of A as they lie need no packing
 	var list []plan.Option
 	for _, s := range plan.Strategies {
 		c, ok := costs[s.Read]
@@ -95,9 +94,6 @@ func options(p *plan.Plan, e *tile.Expr, a, b side, rows int) []plan.Option {
 		}
 		if ok {
 			seconds := (c.Pack + c.Multiply*float64(rows)/float64(together)) * float64(tile.Elements(b.Array))
-			if readsA {
-				seconds += c.PackA * float64(tile.Elements(a.Array))
-			}
 			list = append(list, plan.Option{Strategy: s, Seconds: seconds})
 		}
 	}

@@ -68,7 +68,7 @@ func (p *Plan) LoopsOf(s *Step, d *Dot) []Loop {
 	case c.B.Packing.Words > 1:
 		return append(outer, c.tiles()...)
 	}
-	return append(outer, c.runs(), c.piece(), c.panels(), c.registers())
+	return append(outer, c.runs(), c.piece(), c.panels(), c.registers(c.A.Packing.Lanes, c.B.Packing.Lanes))
 }
 
 // A Blocking is how package gemm divides one call of a product for the caches.
@@ -80,7 +80,7 @@ type Blocking struct {
 	Run               int        // elements of k that a tile stays in registers for
 	MC                int        // rows of a that stay in L2 while panels of b pass; all where b is not packed
 	NC                int        // columns of b whose sums with those stay in L2 from run to run
-	tile              int        // columns of a register tile that reads a b that is not packed
+	tile              [2]int     // rows and columns of a register tile that reads a b that is not packed
 	machine           *Machine
 }
 
@@ -135,13 +135,13 @@ func (c *Blocking) tiles() []Loop {
 	if c.Run < c.Depth {
 		list = append(list, Loop{tile.Ceil(c.Cols, c.NC), fmt.Sprintf("× %d columns of b: their sums, %s, are kept from run to run", c.NC, KiB(int64(c.sums())))}, c.runs())
 	}
-	return append(list, c.panels(), c.registers())
+	return append(list, c.panels(), c.registers(c.A.Packing.Lanes, c.B.Packing.Lanes))
 }
 
 // direct are those of multiply and MultiplyDirect, with a b that is not packed.
 func (c *Blocking) direct() []Loop {
 	var list []Loop
-	where, cols, mr := "where they lie", c.Cols, c.A.Packing.Lanes
+	where, cols, mr := "where they lie", c.Cols, c.tile[0]
 	if c.B.Widened() {
 		cols = min(cols, c.B.Piece)
 		list = append(list, Loop{tile.Ceil(c.Cols, cols), fmt.Sprintf("× %d columns of b: widens them", cols)})
@@ -154,23 +154,24 @@ func (c *Blocking) direct() []Loop {
 		return append(list, Loop{tile.Ceil(c.MC, mr), fmt.Sprintf("× %d rows of a by %d columns of b, along these %s", min(c.MC, mr), c.NC, where)})
 	case gemm.ReadAlong:
 		return append(list, c.runs(), Loop{tile.Ceil(c.MC, mr), fmt.Sprintf("× %d rows of a, one panel", mr)},
-			Loop{tile.Ceil(c.NC, c.tile), fmt.Sprintf("× %d columns of b, %s: %d×%d sums in registers over %d of k", c.tile, where, mr, c.tile, c.Run)})
+			c.widths(where, mr))
 	case gemm.ReadLoops:
 		return append(list, Loop{c.MC, "× 1 row of a"}, Loop{c.NC, fmt.Sprintf("× 1 column of b, down it: a sum over %d of k", c.Run)})
 	case gemm.ReadRows:
 		return append(list, Loop{c.MC, "× 1 row of a"}, Loop{c.Run, fmt.Sprintf("of k × 1 row of b, along it: %d sums in memory", c.NC)})
 	case gemm.ReadVectors, gemm.ReadRegisters:
-		if c.Read == gemm.ReadVectors {
-			mr = 1
-		}
-		return append(list, Loop{tile.Ceil(c.MC, mr), "× " + words.Count(mr, "row") + " of a, " + where},
-			Loop{tile.Ceil(c.NC, c.tile), fmt.Sprintf("× %d columns of b, %s: %d×%d sums in registers over %d of k", c.tile, where, mr, c.tile, c.Run)})
+		return append(list, Loop{tile.Ceil(c.MC, mr), "× " + words.Count(mr, "row") + " of a, " + where}, c.widths(where, mr))
 	case gemm.ReadPieces:
 		return append(list, Loop{tile.Ceil(cols, c.NC), fmt.Sprintf("× %d columns of b", c.NC)},
 			Loop{tile.Ceil(c.Depth, c.Run), fmt.Sprintf("× %d of k: packs a piece of b, %s", c.Run, c.machine.fits(c.bytes(c.NC, c.B)))},
-			c.panels(), c.registers())
+			c.panels(), c.registers(mr, c.B.Packing.Lanes))
 	}
-	return append(list, c.runs(), Loop{tile.Ceil(c.NC, c.tile), fmt.Sprintf("× %d columns of b, %s", c.tile, where)}, c.registers())
+	return append(list, c.runs(), Loop{tile.Ceil(c.NC, c.tile[1]), fmt.Sprintf("× %d columns of b, %s", c.tile[1], where)}, c.registers(mr, c.tile[1]))
+}
+
+// widths is the loop over tiles along rows of b, which lie somewhere.
+func (c *Blocking) widths(where string, mr int) Loop {
+	return Loop{tile.Ceil(c.NC, c.tile[1]), fmt.Sprintf("× %d columns of b, %s: %d×%d sums in registers over %d of k", c.tile[1], where, mr, c.tile[1], c.Run)}
 }
 
 func (c *Blocking) runs() Loop {
@@ -192,13 +193,13 @@ func (c *Blocking) panels() Loop {
 	return Loop{tile.Ceil(c.NC, nr), fmt.Sprintf("× %d columns of b, one panel, %s", nr, c.machine.fits(c.bytes(nr, c.B)))}
 }
 
-// registers is the loop over panels of a.
-func (c *Blocking) registers() Loop {
-	mr, of := c.A.Packing.Lanes, "one panel"
+// registers is the loop over rows of a, those of a register tile of some rows and columns.
+func (c *Blocking) registers(mr, nr int) Loop {
+	of := "one panel"
 	if c.A.Keep == KeepUnpacked {
 		of = "where they lie"
 	}
-	return Loop{tile.Ceil(c.MC, mr), fmt.Sprintf("× %d rows of a, %s: %d×%d sums in registers over %d of k", mr, of, mr, c.B.Packing.Lanes, c.Run)}
+	return Loop{tile.Ceil(c.MC, mr), fmt.Sprintf("× %d rows of a, %s: %d×%d sums in registers over %d of k", mr, of, mr, nr, c.Run)}
 }
 
 // bytes are those of a run of lanes of an operand.

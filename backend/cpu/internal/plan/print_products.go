@@ -86,7 +86,7 @@ func (p *Plan) tellRows(say say) {
 		switch name := p.Refs[o.Ref].Name; {
 		case o.IsB: // pass skinny
 		case o.Keep == KeepUnpacked:
-			say("%s not packed: tiles load its rows where they lie", name)
+			say("%s not packed: its rows are loaded where they lie", name)
 		case o.StoredRows:
 			say("%s packed, the rows that are stored alone: %s", name, o.Packed)
 		default:

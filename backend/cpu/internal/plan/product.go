@@ -43,8 +43,8 @@ type Reader struct {
 	Multiply func(x Call)
 	Read     func(m, ldb int) gemm.ReadB
 	// Blocking is how many elements of k and how many columns of b one run goes over, and how
-	// many columns a register tile has.
-	Blocking func(m, n, k, ldb int) (run, cols, tile int)
+	// many rows and columns a register tile has.
+	Blocking func(m, n, k, ldb int) (run, cols int, tile [2]int)
 	Work     func(m, ldb int) int // bytes of memory that help it
 }
 
@@ -59,6 +59,7 @@ type Call struct {
 	Accumulate bool
 	Work       []byte // memory of the worker that helps
 	Write      gemm.Write
+	Tape       *gemm.Tape // of what it calls; nil for none
 }
 
 // Factor is one side of a call: packed, or elements of memory from off on, in rows

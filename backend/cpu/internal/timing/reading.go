@@ -198,24 +198,20 @@ func measureReads[S gemm.Source, C gemm.Sum](p *gemm.MicroKernels[S, C], threads
 			others = append(others, read)
 			tasks = append(tasks, func(x *readProbe[S, C], part int) {
 				if part%along == 0 {
-					q.MultiplyDirect(gemm.Run[S]{A: x.a, Work: x.work}, x.c, columns*along, m, columns*along, k, x.source[part*apart:], ld, false)
+					q.MultiplyDirect(x.run(p, k), x.c, columns*along, m, columns*along, k, x.source[part*apart:], ld, false)
 				}
 			})
 		}
 	}
-	if !p.ReadsA(p.KU) { // every way wants A packed
-		return costsOf(timeReads(probes, parts, k*columns, tasks), others)
+	return costsOf(timeReads(probes, parts, k*columns, tasks), others)
+}
+
+// run has rows of A as they lie, where that can be.
+func (x *readProbe[S, C]) run(p *gemm.MicroKernels[S, C], k int) gemm.Run[S] {
+	if p.ReadsA(k) {
+		return gemm.Run[S]{Rows: x.rows, LDA: k, Work: x.work}
 	}
-	tasks = append(tasks, func(x *readProbe[S, C], _ int) { p.PackA(x.a, x.rows, k, m, k) })
-	times := timeReads(probes, parts, k*columns, tasks)
-	costs := costsOf(times[:len(times)-1], others)
-	for _, read := range []gemm.ReadB{gemm.ReadTiles, gemm.ReadStreams} {
-		if c, ok := costs[read]; ok {
-			c.PackA = times[len(times)-1] * float64(columns) / float64(m)
-			costs[read] = c
-		}
-	}
-	return costs
+	return gemm.Run[S]{A: x.a, Work: x.work}
 }
 
 // measureTransposed is measureReads for a B whose columns are rows of memory.

@@ -1,0 +1,74 @@
+package gemm
+
+import (
+	"slices"
+	"unsafe"
+)
+
+// A Tape is the calls of micro-kernels that a product makes. They are the same whatever its
+// matrices hold: to make them again is the product of what these hold then.
+type Tape struct {
+	Calls   []func()
+	Spoiled bool // it lacks some, or other products use their memory
+}
+
+// keep makes a call, and tapes it.
+func (t *Tape) keep(call func()) {
+	call()
+	t.Calls = append(t.Calls, call)
+}
+
+// spoil tells the tape, if there is one, that what comes is not on it.
+func (k *kernel[C]) spoil() {
+	if k.tape != nil {
+		k.tape.Spoiled = true
+	}
+}
+
+// Taped is p, whose products t tapes; p itself if t is nil.
+func (p *MicroKernels[S, C]) Taped(t *Tape) *MicroKernels[S, C] {
+	if t == nil {
+		return p
+	}
+	q := *p
+	q.kernel = p.kernel.taped(t)
+	q.packB.Columns = func(dst []uint32, panel int, src []S, ld, extent, k int) {
+		t.keep(func() { p.packB.Columns(dst, panel, src, ld, extent, k) })
+	}
+	q.direct.tiles = slices.Clone(p.direct.tiles)
+	for i, tile := range p.direct.tiles {
+		q.direct.tiles[i].run = func(c *C, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *C, accumulate bool) {
+			t.keep(func() { tile.run(c, ldc, steps, a, lda, step, b, ldb, ahead, rows, cols, bias, accumulate) })
+		}
+	}
+	return &q
+}
+
+func (k kernel[C]) taped(t *Tape) kernel[C] {
+	x := k
+	x.tape, x.tile, x.thin = t, k.tile.taped(t), k.thin.taped(t)
+	if k.edge != nil {
+		x.edge = func(c *C, ldc int, next uintptr, rows, cols int, a *uint32, panel, steps int, b *uint32, accumulate bool) {
+			t.keep(func() { k.edge(c, ldc, next, rows, cols, a, panel, steps, b, accumulate) })
+		}
+	}
+	if k.rows.tile != nil {
+		x.rows.tile = func(c *C, ldc, steps int, a *uint32, lda int, b *uint32, bias *C, next uintptr, rows, cols int, accumulate bool) {
+			t.keep(func() { k.rows.tile(c, ldc, steps, a, lda, b, bias, next, rows, cols, accumulate) })
+		}
+	}
+	if k.bias != nil {
+		x.bias = func(dst, a *uint32, steps int) { t.keep(func() { k.bias(dst, a, steps) }) }
+		x.rows.bias = func(dst, a *uint32, lda, steps, rows int) { t.keep(func() { k.rows.bias(dst, a, lda, steps, rows) }) }
+	}
+	return x
+}
+
+func (f tile[C]) taped(t *Tape) tile[C] {
+	if f == nil {
+		return nil
+	}
+	return func(c *C, ldc, steps int, a, b *uint32, bias *C, next uintptr, rows, cols int, accumulate bool) {
+		t.keep(func() { f(c, ldc, steps, a, b, bias, next, rows, cols, accumulate) })
+	}
+}
