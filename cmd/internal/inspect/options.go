@@ -34,7 +34,7 @@ var formats = map[string][]string{
 
 	"mosaic":    {"text"},
 	"stablehlo": {"text"},
-	"schedule":  {"text", "csv", "svg"},
+	"schedule":  {"text", "csv"},
 	"table":     {"text", "csv"},
 
 	"plan":     {"text"},
@@ -128,7 +128,7 @@ func parse(args []string) (*options, error) {
 	cli.Group(f, "THE KERNEL")
 	f.StringVar(&o.as, "as", "tile", "`VIEW`")
 	cli.Known(f, "as", ways)
-	f.StringVar(&o.format, "format", "text", "`FORMAT`: text, csv; of traverse also json, html; of schedule svg; of timeline json, svg")
+	f.StringVar(&o.format, "format", "text", "`FORMAT`: text, csv; of traverse also json, html; of timeline json, svg")
 	cli.Offer(f, "format", []string{"text", "csv", "json", "html", "svg"})
 	f.Int64Var(&o.steps, "steps", 0, "show the first `N` steps; as many as the format allows if not given")
 	f.StringVar(&o.out, "out", "", "write to `FILE`")
