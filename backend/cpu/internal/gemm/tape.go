@@ -15,8 +15,10 @@ type Tape struct {
 // keep makes a call, and tapes it.
 func (t *Tape) keep(call func()) {
 	call()
-	t.Calls = append(t.Calls, call)
+	t.add(call)
 }
+
+func (t *Tape) add(call func()) { t.Calls = append(t.Calls, call) }
 
 // spoil tells the tape, if there is one, that what comes is not on it.
 func (k *kernel[C]) spoil() {
@@ -57,6 +59,7 @@ func (k kernel[C]) taped(t *Tape) kernel[C] {
 			t.keep(func() { k.rows.tile(c, ldc, steps, a, lda, b, bias, next, rows, cols, accumulate) })
 		}
 	}
+	x.gemv.run, x.gemv.half = k.gemv.run.taped(t), k.gemv.half.taped(t)
 	if k.bias != nil {
 		x.bias = func(dst, a *uint32, steps int) { t.keep(func() { k.bias(dst, a, steps) }) }
 		x.rows.bias = func(dst, a *uint32, lda, steps, rows int) { t.keep(func() { k.rows.bias(dst, a, lda, steps, rows) }) }
@@ -70,5 +73,14 @@ func (f tile[C]) taped(t *Tape) tile[C] {
 	}
 	return func(c *C, ldc, steps int, a, b *uint32, bias *C, next uintptr, rows, cols int, accumulate bool) {
 		t.keep(func() { f(c, ldc, steps, a, b, bias, next, rows, cols, accumulate) })
+	}
+}
+
+func (f gemv[C]) taped(t *Tape) gemv[C] {
+	if f == nil {
+		return nil
+	}
+	return func(c *C, ldc int, a *uint32, lda int, b *uint32, steps, rows, cols int, accumulate bool) {
+		t.keep(func() { f(c, ldc, a, lda, b, steps, rows, cols, accumulate) })
 	}
 }
