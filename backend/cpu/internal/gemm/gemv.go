@@ -109,26 +109,24 @@ func (x *gemvKernel[C]) spreads(n, k int) bool {
 	return x.spread != nil && 6*min(n, x.columns)*(ceil(k, x.lanes)+3) >= 7*(k+1)
 }
 
-// PaysColumns reports whether MultiplyColumns of m rows by n columns of k elements is assumed to be faster
-// than tiles: a sum takes half a cycle for each vector and three to add up its lanes, an element that is
-// copied one, and a row of a tile half a cycle for each step and about twelve. It is false where it may not
-// be called.
+// PaysColumns reports whether MultiplyColumns of m rows by n columns of k elements is assumed to be
+// faster than tiles; false where it may not be called.
 func (p *MicroKernels[S, C]) PaysColumns(m, n, k int) bool {
-	const shallow, turn = 64, 16 // steps and rows, for which a spread has fewer calls than tiles
-	x, steps, copied := &p.kernel.gemv, ceil(k, p.KU), k*n
+	const shallow = 64 // a spread gains by no copies of b, and no calls for each few rows
+	x, steps := &p.kernel.gemv, ceil(k, p.KU)
 	switch {
 	case p.isAsked(ReadColumns):
 		return true
 	case p.Choices.B != ReadByRule || !p.CanRead(ReadColumns):
 		return false
-	case x.spreads(n, k):
-		return n <= x.lanes && k <= shallow && m >= turn
-	case x.widens: // tiles have a widened and packed
+	case n > 1 && k > shallow && m < halfColumns*n: // copies of b take longer
+		return false
+	case x.widens: // packing has to widen a too
 		return n <= gemvColumns
-	case n == 1:
-		copied = 0
+	case x.spread == nil: // a tile takes half as long for a step of a row, and some time for a row
+		return n <= x.columns && n*(steps/x.lanes+6) <= steps+24
 	}
-	return n <= x.columns && 2*copied+m*n*(steps/x.lanes+6) <= m*(steps+24)
+	return n <= x.columns || n <= x.lanes && k <= shallow
 }
 
 // MultiplyColumns is Multiply of a Run whose rows of a lie in memory, any number of elements, and whose B is
@@ -148,34 +146,33 @@ func (p *MicroKernels[S, C]) MultiplyColumns(r Run[S], c []C, ldc, m, n, k int, 
 		}
 		return
 	}
-	work, tape := gemvWorks.Get().(*gemvWork), p.kernel.tape
-	if tape == nil {
+	work := gemvWorks.Get().(*gemvWork)
+	if p.kernel.tape == nil { // its calls have memory of their own
 		defer gemvWorks.Put(work)
 	}
 	for l := 0; l < k; l += gemvSteps * x.deep {
 		deep := min(k-l, gemvSteps*x.deep)
 		for j := 0; j < n; j += x.columns {
 			cols, from := min(n-j, x.columns), b[l*ldb+j:]
-			columns := bring(work, from, ldb, deep, cols, x.widens)
-			if tape != nil {
-				tape.add(func() { bring(work, from, ldb, deep, cols, x.widens) })
+			columns := bringColumns(work, x.widens, from, ldb, deep, cols)
+			if p.kernel.tape != nil {
+				p.kernel.tape.add(func() { bringColumns(work, x.widens, from, ldb, deep, cols) })
 			}
 			x.of(deep, cols)(&c[j], ldc, at(a, l), columns, lda, deep, m, cols, (*C)(unsafe.Pointer(&work.bias)), accumulate || l > 0)
 		}
 	}
 }
 
-// bring says where columns of b are as a gemv takes them. It brings them there, unless they lie so, and sets
-// what sums start from.
-func bring[S Source](w *gemvWork, b []S, ld, k, cols int, widens bool) unsafe.Pointer {
+// bringColumns returns columns as a gemv reads them, and has w hold what their sums start from.
+func bringColumns[S Source](w *gemvWork, widens bool, from []S, ld, k, cols int) unsafe.Pointer {
 	columns := unsafe.Pointer(&w.b)
 	switch {
 	case widens:
-		w.widen(at(b, 0), ld, k, cols)
+		w.widen(at(from, 0), ld, k, cols)
 	case cols == 1 && ld == 1:
-		columns = at(b, 0)
+		columns = at(from, 0)
 	default:
-		copyColumns(w, 0, b, ld, k, cols)
+		copyColumns(w, 0, from, ld, k, cols)
 	}
 	if memory.Size[S]() == 1 {
 		w.sums(columns, k, cols)
