@@ -119,7 +119,7 @@ func inPlace(k *gemm.Kernels, a, b side, rows int, grouped bool) *plan.Product {
 // inColumns is a product of so many rows of a as they lie by a b of few columns; nil if it has more.
 func inColumns(p *plan.Plan, e *tile.Expr, a, b side, rows int) *plan.Product {
 	x := productOf(p.Machine.Kernels.Thin(), a.factor, b.factor, a.Dtype, b.Dtype)
-	if x == nil || x.Columns == nil || e.TransA || e.TransB || p.Machine.CacheBytes == 0 || p.Machine.Choices.ReadA == plan.ReadAPacked {
+	if x == nil || x.Columns == nil || e.TransA || e.TransB || a.group > 0 || p.Machine.CacheBytes == 0 || p.Machine.Choices.ReadA == plan.ReadAPacked {
 		return nil
 	}
 	n := b.Cols
