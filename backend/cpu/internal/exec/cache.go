@@ -64,7 +64,7 @@ func (c *cache) block(slot int) []byte {
 
 // bring returns when the block of operand i that w sees is packed.
 func (c *cache) bring(w *Worker, i int) {
-	w.tape.spoiled = w.tape.spoiled || w.pool.Size > 1 && !c.full // who packs what is another each time
+	w.Taping = w.Taping && (w.pool.Size == 1 || c.full) // who packs what is another each time
 	o := c.operand
 	slot := w.slot(i)
 	s := &c.slots[slot]

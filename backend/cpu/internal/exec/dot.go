@@ -14,7 +14,7 @@ import (
 func (w *Worker) bring() {
 	for i, o := range w.Plan.Operands {
 		if o.Shown.From != nil {
-			w.tape.spoiled = true
+			w.Taping = false
 			w.shown[i] = [2]int{max(0, tile.Eval(o.Shown.From, &w.Frame)), tile.Eval(o.Shown.To, &w.Frame)}
 		}
 		switch o.Keep {
@@ -135,7 +135,7 @@ func (w *Worker) packPart(o *plan.Operand, dst []byte, apart, lane0, lanes, k0, 
 	at, ld := &w.Places[o.Ref], w.Plan.Refs[o.Ref].LD
 	src, off, scales := w.Data[o.Ref], element(o, at, ld, lane0, k0), w.scalesOf(o, lane0, k0)
 	o.Packing.Pack(dst, apart, src, off, ld, lanes, k, o.Columns, scales)
-	if w.taping {
+	if w.Taping {
 		w.keep(func() { o.Packing.Pack(dst, apart, src, off, ld, lanes, k, o.Columns, scales) })
 	}
 }
@@ -231,7 +231,7 @@ func (w *Worker) multiply(d *plan.Dot, c []byte, off, ldc, row, rows, col, cols 
 
 // whole multiplies all of a piece from (row, col) of the block on, and scales and rounds its sums.
 func (w *Worker) whole(d *plan.Dot, x plan.Call, row, col int) {
-	if w.taping {
+	if w.Taping {
 		y := x // that is kept
 		w.leaf(func() { w.whole(d, y, row, col) })
 		return
@@ -250,7 +250,7 @@ func (w *Worker) call(d *plan.Dot, x plan.Call, col, k0 int) {
 	default:
 		multiply = d.Product.Unpacked.Multiply
 	}
-	if !w.taping {
+	if !w.Taping {
 		multiply(x)
 		return
 	}
@@ -312,7 +312,7 @@ func (w *Worker) factor(i, lane, lanes, k0, depth int) plan.Factor {
 
 // clearEdges zeroes what rows × cols of 32 bits have beyond m × n.
 func (w *Worker) clearEdges(c []uint32, ldc, m, rows, n, cols int) {
-	if w.taping {
+	if w.Taping {
 		w.leaf(func() { w.clearEdges(c, ldc, m, rows, n, cols) })
 		return
 	}
@@ -347,7 +347,7 @@ func (w *Worker) piece(i, lane, lanes, k0, depth int) []byte {
 // multiplyWidened is Unpacked.Multiply of a b that is widened piece by piece, from a column and an
 // element of k on.
 func (w *Worker) multiplyWidened(d *plan.Dot, x plan.Call, col, k0 int) {
-	w.tape.spoiled = true
+	w.Taping = false
 	o := w.Plan.Operands[d.B]
 	from, n := x.B, x.N
 	x.B = plan.Factor{Mem: o.Mem.Of(w.Mem), LD: o.WideStride()}

@@ -64,11 +64,15 @@ var workerLabels = pprof.WithLabels(context.Background(), pprof.Labels("matladde
 // the first member that failed.
 func (c *Pool) Run(f func(member int)) error {
 	c.round = f
-	c.rounds++
-	c.start.add()
+	if c.Size > 1 {
+		c.rounds++
+		c.start.add()
+	}
 	c.guard(0)
-	c.end.add()
-	c.end.wait(c.rounds * c.end.each)
+	if c.Size > 1 {
+		c.end.add()
+		c.end.wait(c.rounds * c.end.each)
+	}
 	err := c.err
 	c.err = nil
 	return err
@@ -76,16 +80,14 @@ func (c *Pool) Run(f func(member int)) error {
 
 // over reports whether members leave the current round early.
 func (c *Pool) over() bool {
-	if c.stopped.Load() {
-		return true
+	if c.done != nil && !c.stopped.Load() {
+		select {
+		case <-c.done:
+			c.stopped.Store(true)
+		default:
+		}
 	}
-	select {
-	case <-c.done:
-		c.stopped.Store(true)
-		return true
-	default:
-		return false
-	}
+	return c.stopped.Load()
 }
 
 // DebugVariable is backend cpu's DebugVariable.
@@ -189,9 +191,9 @@ func (b *counter) init(size, each int) {
 // count compares goroutines with processors.
 func (b *counter) count() { b.crowded.Store(b.givesWay || int(b.size) > runtime.GOMAXPROCS(0)) }
 
-// add counts one more. Alone there is nobody to tell.
+// add counts one more.
 func (b *counter) add() {
-	if b.size > 1 && b.value.Add(1)%b.each == 0 && b.parked.Load() > 0 {
+	if b.value.Add(1)%b.each == 0 && b.parked.Load() > 0 {
 		b.mu.Lock()
 		b.cond.Broadcast()
 		b.mu.Unlock()
@@ -200,9 +202,6 @@ func (b *counter) add() {
 
 // wait returns when so many have been counted.
 func (b *counter) wait(until uint64) {
-	if b.size == 1 {
-		return
-	}
 	n, crowded := spins, b.crowded.Load()
 	if crowded {
 		n = crowdedSpins

@@ -70,7 +70,7 @@ func (w *Worker) strips(g *plan.Step) {
 	}
 	for row := 0; row < rows; row += g.Strip {
 		if g.Band != nil {
-			w.tape.spoiled = true // what it leaves out is in arrays
+			w.Taping = false // what it leaves out is in arrays
 			w.narrow(g.Band, row, min(row+g.Strip, rows))
 		}
 		for _, s := range g.Body {
@@ -86,7 +86,7 @@ func (w *Worker) strips(g *plan.Step) {
 
 // rescale multiplies rows of s's destination by their factors.
 func (w *Worker) rescale(s *plan.Step, row0, row1 int) {
-	w.tape.spoiled = true
+	w.Taping = false
 	at, ld := &w.Places[s.Dst], w.Plan.Refs[s.Dst].LD
 	dst := memory.View[float32](w.Data[s.Dst])[at.Off:]
 	for row := row0; row < row1; row += plan.VectorLanes {

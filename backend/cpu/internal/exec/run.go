@@ -119,7 +119,7 @@ func (r *Run) part(member int) {
 		return
 	}
 	for !w.pool.over() {
-		task, ok := r.Queues.next(member, !w.taping)
+		task, ok := r.Queues.next(member, !w.Taping)
 		if !ok {
 			w.leave()
 			return

@@ -30,8 +30,8 @@ type Worker struct {
 	Counters backend.Counters
 	record   *recorder // what it does when; nil where nobody asks
 
-	tape   tape
-	taping bool // the current launch
+	leaves []func() // of the launch that was taped
+	framed int      // the program whose frame the last of them has; 0 for none
 
 	_ [memory.CacheLine]byte // those of another worker may follow
 }
@@ -128,7 +128,7 @@ func (w *Worker) see() {
 // run executes steps in the current program.
 func (w *Worker) run(steps []*plan.Step) {
 	for i, s := range steps {
-		if w.taping && (s.Kind == plan.StepFill || s.Kind == plan.StepRowLoop) {
+		if w.Taping && (s.Kind == plan.StepFill || s.Kind == plan.StepRowLoop) {
 			w.leaf(func() { w.run(steps[i : i+1]) })
 			continue
 		}
@@ -223,7 +223,7 @@ func (w *Worker) part(s *plan.Step, row0, row1 int) (first, last int) {
 
 // write runs the epilogue over a piece of the destination.
 func (w *Worker) write(s *plan.Step, fresh bool, row0, row1, col0, col1 int) {
-	if w.taping {
+	if w.Taping {
 		w.leaf(func() { w.write(s, fresh, row0, row1, col0, col1) })
 		return
 	}

@@ -88,6 +88,7 @@ func (x *block[C]) along(s, steps int) {
 // panel, which would come from L3 or memory otherwise; or the first tile asks for what lies
 // behind in memory: the next steps, the next panel, and in the end the next block.
 func (x *block[C]) column(i0, i1, j, s, steps int) {
+	x.kernel.spoil()
 	b := x.panelOfB(j, s)
 	after := j + x.nr
 	if after >= x.n {
@@ -113,7 +114,6 @@ func (x *block[C]) column(i0, i1, j, s, steps int) {
 		return
 	}
 	if whole := (i1 - i0) / x.mr; x.kernel.column != nil && cols == x.nr && steps >= columnSteps && whole > 0 && !x.thin {
-		x.kernel.spoil()
 		c, a := &x.c[i0*x.ldc+j], x.a.at(i0/x.mr, s)
 		if x.a.packed {
 			x.kernel.column(c, x.ldc, steps, a, b, x.bias.at(i0, s), next, end, whole, x.a.panel/wordBytes, accumulate)

@@ -258,6 +258,7 @@ func (x *directBlock[S, C]) column(tile directTile[C], i0, i1, j, cols, s, steps
 // edge is column for what a tile must not read where it lies, as that ends before
 // the tile's columns or before the rows of a step: it is packed, a piece at a time.
 func (x *directBlock[S, C]) edge(j, cols, s, steps int) {
+	x.kernel.spoil()
 	panel := x.work.panel[:]
 	for end := s + steps; s < end; s += edgeSteps {
 		x.piece(j, cols, s, min(edgeSteps, end-s), panel, &ahead{at: address(&panel[0])})

@@ -96,13 +96,11 @@ func (x *directBlock[S, C]) inPieces(n, steps int, work []byte) {
 // piece packs cols columns of some steps and multiplies them.
 func (x *directBlock[S, C]) piece(j, cols, s, steps int, packed []uint32, next *ahead) {
 	panel := x.NR * steps
-	if &packed[0] == &x.work.panel[0] {
-		x.kernel.spoil()
-	}
 	x.packB.Columns(packed[:ceil(cols, x.NR)*panel], panel, x.b[s*x.KU*x.ldb+j:], x.ldb, cols, min(steps*x.KU, x.k-s*x.KU))
 	for from := 0; from < cols; from += x.NR {
 		b, cols, accumulate := &packed[from/x.NR*panel], min(x.NR, cols-from), x.accumulate || s > 0
 		if x.a.packed && x.kernel.isEdge(cols) {
+			x.kernel.spoil()
 			x.kernel.edge(&x.c[j+from], x.ldc, next.row(), x.m, cols, x.a.at(0, s), x.a.panel/wordBytes, steps, b, accumulate)
 			break
 		}

@@ -151,11 +151,11 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.MicroKernels[S, C], b *gem
 				func(dst []byte, apart int, src []T, ld, n, k int) { b.PackBPart(dst, apart, src, ld, k, n) }),
 		},
 		Multiply: func(x plan.Call) {
-			a.Taped(x.Tape).MultiplyPart(runOf[S](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K0, x.K, x.Depth, x.Accumulate)
+			a.MultiplyPart(runOf[S](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K0, x.K, x.Depth, x.Accumulate)
 		},
 		ReadsA: a.ReadsA(a.KU), WantsPanels: a.WantsPanels, Work: a.Work(), Streams: a.Streams,
 		Unpacked: &plan.Reader{Rows: b.DirectRows(), Read: b.Read, Blocking: b.BlockingDirect, Work: b.DirectWork, Multiply: func(x plan.Call) {
-			b.Taped(x.Tape).MultiplyDirect(runOf[T](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, memory.View[T](x.B.Mem)[x.B.Off:], x.B.LD, x.Accumulate)
+			b.MultiplyDirect(runOf[T](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, memory.View[T](x.B.Mem)[x.B.Off:], x.B.LD, x.Accumulate)
 		}},
 		InPlace: func(inB tile.Dtype, whole int, grouped bool) *plan.Reader {
 			if grouped {
@@ -168,7 +168,7 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.MicroKernels[S, C], b *gem
 		p.Path, p.Dots = b, readerOf(gemm.ReadDots, b.DotsRows(), [2]int{b.MR, 1}, func(x plan.Call) {
 			b.MultiplyDots(runOf[T](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, memory.View[T](x.B.Mem)[x.B.Off:], x.B.LD, x.Accumulate)
 		})
-		p.PaysColumns, p.Columns = b.PaysColumns, readerOf(gemm.ReadColumns, gemm.AllRows, [2]int{1, 1}, func(x plan.Call) {
+		p.PaysColumns, p.Columns = b.PaysColumns, readerOf(gemm.ReadColumns, gemm.AllRows, [2]int{b.MR, 1}, func(x plan.Call) {
 			b.Taped(x.Tape).MultiplyColumns(runOf[T](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, memory.View[T](x.B.Mem)[x.B.Off:], x.B.LD, x.Accumulate)
 		})
 	}

@@ -26,7 +26,7 @@ type Frame struct {
 	Pieces int      // computed so far: the number of the one in hand
 	Shared []Shared // values of the piece in hand that others share
 
-	Tabled   bool // it has looked into a table, and where it goes may depend on that
+	Taping   bool // the launch, of which later ones then do the same; not if that depends on arrays
 	Programs int  // that it has been in: memos of one are not those of another
 	Memos    []Memo
 }
@@ -73,7 +73,7 @@ func (f *Frame) ProgramID(a *tile.Axis) int {
 
 // TableValue makes f a tile.Env.
 func (f *Frame) TableValue(t *tile.Ref, i int) int {
-	f.Tabled = true
+	f.Taping = false
 	values := memory.View[int32](f.Data[f.Plan.Number(t)])
 	if i < 0 || i >= len(values) {
 		panic(ProgramError{Err: fmt.Errorf("%s: %s: no element %d in table %s of %d", t.Pos, f.Plan.Program.Name, i, t.Name, len(values))})
