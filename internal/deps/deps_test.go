@@ -157,6 +157,7 @@ tools/realkernels: backend backend/registry/builtin backend/xla/aot internal/cli
 tools/pallasref: model backend backend/xla/aot backend/xla/aot/schedule internal/cli internal/files internal/childlog kernels lower/mosaic plugins problem tile github.com/spf13/pflag
 tools/gpubars: stats results kernels backend/xla/aot backend/xla/pjrt internal/cli tools/fakegpu github.com/spf13/pflag
 tools/hero: internal/cli internal/files kernels machine model/traverse problem results stats tile
+tools/page: internal/cli internal/files
 tools/offline: internal/cli plugins workshop/classroom
 tools/rate: . backend backend/cpu backend/seeded kernels model/blocking problem tile
 tools/slides: internal/each internal/cli workshop
