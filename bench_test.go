@@ -33,7 +33,7 @@ func elapsed(f func()) float64 {
 	return time.Since(start).Seconds()
 }
 
-// BenchmarkRun is what a call takes, from small to large; examples/rate compares it with
+// BenchmarkRun is what a call takes, from small to large; tools/rate compares it with
 // launches as bench times them.
 func BenchmarkRun(b *testing.B) {
 	for _, n := range []int{16, 64, 512, 2048} {

@@ -13,8 +13,8 @@
 //     learner's code, a panic included, is such a line.
 //  4. Hints and a solution (solutions/ex0 to ex13) are there for whoever is stuck.
 //
-// Package classroom has what a room of people needs beside that. Module browser checks the same
-// exercises in a page.
+// Package classroom has what a room of people needs beside that. Module tools/site/browser checks
+// the same exercises in a page.
 //
 // The package measures nothing; lessons do, with cmd/bench.
 package workshop

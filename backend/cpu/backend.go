@@ -188,11 +188,11 @@ const alwaysFits = 1 << 20
 
 // compile is Compile for a machine of any memory.
 func (b *Backend) compile(ctx context.Context, programs []*tile.Program, params backend.Params) (*exec.Executable, error) {
-	return b.compileFor(ctx, programs, params, backend.Layout{}, 1)
+	return b.compileFor(ctx, programs, params, backend.Layout{})
 }
 
-// compileFor is compile for arrays that lie as layout says, for each of so many devices.
-func (b *Backend) compileFor(ctx context.Context, programs []*tile.Program, params backend.Params, layout backend.Layout, devices int) (*exec.Executable, error) {
+// compileFor is compile for arrays that lie as layout says.
+func (b *Backend) compileFor(ctx context.Context, programs []*tile.Program, params backend.Params, layout backend.Layout) (*exec.Executable, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -240,8 +240,8 @@ func (b *Backend) compileFor(ctx context.Context, programs []*tile.Program, para
 	}
 	var plans []*plan.Plan
 	for _, p := range programs {
-		if n := p.Devices(); n != devices {
-			return nil, fmt.Errorf("cpu: %s runs on %d devices, here are %d: %w", p.Name, n, devices, backend.ErrUnsupported)
+		if n := p.Devices(); n != 1 {
+			return nil, fmt.Errorf("cpu: %s runs on %d devices, here is 1: %w", p.Name, n, backend.ErrUnsupported)
 		}
 		pl, err := passes.Compile(p, m)
 		if err == nil {

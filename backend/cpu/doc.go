@@ -42,8 +42,8 @@
 // (m_c, n_c, k_c) around the register tile of the micro-kernel. Packing is part of every launch:
 // nothing is kept from one to the next, but for what CompileCall was told is packed beforehand.
 //
-// Copies that a program starts itself are carried out where they are started. A program over
-// a mesh of devices runs by RunMesh, a worker for each.
+// Copies that a program starts itself are carried out where they are started. A program of
+// several devices is refused: tile/interp runs it.
 //
 // The same passes compile every kernel; none is recognized. What no pass understands is refused
 // with backend.ErrUnsupported, naming the operation, the array and the line of the kernel.
@@ -54,7 +54,7 @@
 //	device.go, cores.go         what this machine can do: peaks, bandwidth, rates of a core
 //	measurements.go             the file that keeps them
 //	choices.go                  decisions that --param asks for, and that cmd/tune may try
-//	roles.go                    calls, cold caches, meshes, and the micro-kernels that a plan calls
+//	roles.go                    calls, cold caches, and the micro-kernels that a plan calls
 //	internal/plan               the plan (plan.go, step.go, operand.go), and how it prints itself
 //	internal/passes             a file a pass; passes.go lists them; band.go: what masks hide
 //	    skinny.go               the choice of how B is read

@@ -25,7 +25,7 @@ func (b *Backend) CompileCall(ctx context.Context, programs []*tile.Program, par
 	if params.Threads != 0 && params.Threads != b.Threads() {
 		return nil, fmt.Errorf("cpu: call: %d threads: the backend has %d", params.Threads, b.Threads())
 	}
-	e, err := b.compileFor(ctx, programs, params, layout, 1)
+	e, err := b.compileFor(ctx, programs, params, layout)
 	if err != nil {
 		return nil, err
 	}
@@ -48,37 +48,6 @@ func (b *Backend) Cool(ctx context.Context, x backend.Executable) error {
 		return errors.New("cpu: cool: not an executable of this backend")
 	}
 	return e.Cool(ctx)
-}
-
-// RunMesh runs programs of a mesh once on all its devices, each a worker with memory of its
-// own: in and out have, for each device, arrays in the order of tile.Bind. It is for trying
-// programs of several devices, not for speed.
-func (b *Backend) RunMesh(ctx context.Context, programs []*tile.Program, in [][]tile.Tensor) ([][]tile.Tensor, error) {
-	devices := make([]*exec.Executable, len(in))
-	for d := range in {
-		e, err := b.compileFor(ctx, programs, backend.Params{Threads: 1}, backend.Layout{}, len(in))
-		if err != nil {
-			return nil, err
-		}
-		devices[d] = e
-		defer e.Close()
-		if err := e.Load(in[d]...); err != nil {
-			return nil, fmt.Errorf("device %d: %w", d, err)
-		}
-	}
-	if err := exec.RunMesh(ctx, programs, devices); err != nil {
-		return nil, err
-	}
-	out := make([][]tile.Tensor, len(devices))
-	for d, e := range devices {
-		for _, r := range e.Bound.Out {
-			out[d] = append(out[d], tile.NewTensor(r.Dtype, r.Array...))
-		}
-		if err := e.Results(out[d]...); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
 }
 
 // Assembly compiles programs as Compile does and returns the micro-kernels that their

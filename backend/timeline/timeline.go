@@ -69,19 +69,6 @@ func (t *Timeline) Sort() {
 	})
 }
 
-// Total adds up the args of a name.
-func (t *Timeline) Total(name string) int64 {
-	n := int64(0)
-	for _, s := range t.Spans {
-		for _, a := range s.Args {
-			if a.Name == name {
-				n += a.Value
-			}
-		}
-	}
-	return n
-}
-
 // Count is how many spans of a kind there are.
 func (t *Timeline) Count(k Kind) int {
 	n := 0

@@ -68,15 +68,6 @@
 //	--tokens TOKENS             numbers of TOKENS that the layer of --moe meets (default
 //	                            [1,2,4,8,16,24,32,48,64,96,128,256,512,1024,1536,2048,3072,4096])
 //
-// # Audit of the tuner
-//
-//	--audit       compare the tuner with exhaustive search, on one kernel and dtype of each size
-//	              (heldout if no --config is named), and keep no table
-//	--rounds N    N samples of each block shape of the exhaustive search (default 30)
-//	--csv FILE    FILE for what was measured (default "out/audit.csv")
-//	--page FILE   put the report between the marks of this FILE
-//	--note TEXT   TEXT to put above the report
-//
 // # Exit status
 //
 //	0    all went well

@@ -13,10 +13,7 @@
 //	go run ./cmd/workshop predict [LESSON [TEXT]]  keep a prediction; all next to what came out
 //	go run ./cmd/workshop collect NAME             the file to hand in
 //	go run ./cmd/workshop class FOLDER             what all handed in, and their ladder
-//	go run ./cmd/workshop slides                   the lessons for Marp
-//	go run ./cmd/workshop handout                  the lessons on paper
 //	go run ./cmd/workshop serve                    the lessons as pages that check exercises
-//	go run ./cmd/workshop offline FILE             an archive that needs no network
 //	matladder workshop ...
 //
 // # Examples
@@ -29,11 +26,10 @@
 //
 // # Options
 //
-//	--input FILE      results FILE or glob for predict and collect; may be repeated (default
-//	                  out/*.csv)
-//	--out FILE        write to FILE; of class, into that folder
-//	--addr ADDRESS    serve pages at ADDRESS; :8080 is for all of a room (default "127.0.0.1:8080")
-//	--plugin PLUGIN   pack the PLUGIN that is installed here, for offline; may be repeated
+//	--input FILE     results FILE or glob for predict and collect; may be repeated (default
+//	                 out/*.csv)
+//	--out FILE       write to FILE; of class, into that folder
+//	--addr ADDRESS   serve pages at ADDRESS; :8080 is for all of a room (default "127.0.0.1:8080")
 //
 // # Exit status
 //

@@ -20,6 +20,7 @@ const (
 	inPairs        = 5    // of those that seem not to matter race in pairs
 	adjustSittings = 2    // of a race of adjustments: executables are rebuilt for each
 	adjustRounds   = 3    // of a sitting
+	heat           = 16   // that take turns at a time: few, for a machine not to change much within a round
 	farBehind      = 0.03 // an adjustment that is slower by more in every round is out of the race
 
 	// leastConfirming is in rounds. It takes more than for block shapes to contradict a rule of
@@ -35,20 +36,19 @@ type adjusting struct {
 	patience  *patience
 	backend   backend.Adjuster
 	launched  int // block shapes, for progress
-	known     []*trial
+	known     []*Trial
 	seen      map[string]bool // by look
 	seed      uint64
-	plain     *trial   // the block shape that was found, without
-	best      *trial   // what stays so far
-	shown     []*trial // plain and best with the samples of the confirmation that took best
+	plain     *Trial   // the block shape that was found, without
+	best      *Trial   // what stays so far
+	shown     []*Trial // plain and best with the samples of the confirmation that took best
 	tried     int
 }
 
 // adjust races the block shape that was found against adjustments of it and what the
 // job knows with parameters, and puts the parameters that are shown to be faster into
-// the row with their evidence. Backends that are no Adjuster have none, and so has an
-// audit's meter, on purpose: audits compare block shapes.
-func (t *Tuner) adjust(ctx context.Context, j Job, list []Candidate, winner *trial, a *allowance, row *tuned.Row) error {
+// the row with their evidence. Backends that are no Adjuster have none.
+func (t *Tuner) adjust(ctx context.Context, j Job, list []Candidate, winner *Trial, a *allowance, row *tuned.Row) error {
 	b, ok := t.Backend.(backend.Adjuster)
 	if !ok {
 		return nil
@@ -68,7 +68,7 @@ func (t *Tuner) adjust(ctx context.Context, j Job, list []Candidate, winner *tri
 }
 
 // look tells trials apart.
-func (r *trial) look() string { return r.Blocks.String() + " " + r.params.String() }
+func (r *Trial) look() string { return r.Blocks.String() + " " + r.params.String() }
 
 // knows makes trials of what the job knows with parameters.
 func (s *adjusting) knows(list []Candidate) error {
@@ -78,7 +78,7 @@ func (s *adjusting) knows(list []Candidate) error {
 			return fmt.Errorf("known %s: %w", answer, err)
 		}
 		i := slices.IndexFunc(list, func(c Candidate) bool { return c.Blocks == answer.Blocks })
-		r := &trial{params: params}
+		r := &Trial{params: params}
 		if i >= 0 && len(params.Extra) > len(s.t.Params.Extra) {
 			r.Candidate = list[i]
 			s.known = append(s.known, r)
@@ -93,7 +93,7 @@ func (s *adjusting) knows(list []Candidate) error {
 func (s *adjusting) search(ctx context.Context) error {
 	others := s.known
 	for {
-		if s.best != s.plain && s.t.atOnce(s.j) < 3 {
+		if s.best != s.plain && s.t.AtOnce(s.j) < 3 {
 			return nil // plain, best and another cannot be loaded together
 		}
 		field, err := s.race(ctx, slices.Concat(s.more(ctx, s.best), s.farther(ctx, s.best), others))
@@ -115,7 +115,7 @@ func (s *adjusting) search(ctx context.Context) error {
 }
 
 // more are the adjustments of a trial by one more key, while it may have more.
-func (s *adjusting) more(ctx context.Context, r *trial) []*trial {
+func (s *adjusting) more(ctx context.Context, r *Trial) []*Trial {
 	if len(r.params.Extra) >= len(s.t.Params.Extra)+mostKeys {
 		return nil
 	}
@@ -125,7 +125,7 @@ func (s *adjusting) more(ctx context.Context, r *trial) []*trial {
 // farther are the adjustments of a trial by another number of a key that it has, and the
 // tuner's parameters have not: a backend names numbers near those that it would take,
 // and the best may be beyond. Of words it names all at once.
-func (s *adjusting) farther(ctx context.Context, r *trial) []*trial {
+func (s *adjusting) farther(ctx context.Context, r *Trial) []*Trial {
 	if r == s.plain {
 		return nil
 	}
@@ -142,14 +142,14 @@ func (s *adjusting) farther(ctx context.Context, r *trial) []*trial {
 }
 
 // unseen are the adjustments of a trial that were not looked at yet, of those that are wanted.
-func (s *adjusting) unseen(ctx context.Context, r *trial, wanted func(extra map[string]string) bool) []*trial {
+func (s *adjusting) unseen(ctx context.Context, r *Trial, wanted func(extra map[string]string) bool) []*Trial {
 	list, err := s.backend.Adjustments(ctx, r.Programs, r.params)
 	if err != nil {
 		return nil
 	}
-	var out []*trial
+	var out []*Trial
 	for _, params := range list {
-		with := &trial{Candidate: r.Candidate, params: params}
+		with := &Trial{Candidate: r.Candidate, params: params}
 		if wanted(params.Extra) && !s.seen[with.look()] {
 			s.seen[with.look()] = true
 			out = append(out, with)
@@ -159,15 +159,15 @@ func (s *adjusting) unseen(ctx context.Context, r *trial, wanted func(extra map[
 }
 
 // pairs are adjustments of adjustments, of the fastest of a field: both alone are in it.
-func (s *adjusting) pairs(ctx context.Context, field []*trial) []*trial {
-	field = slices.DeleteFunc(slices.Clone(field), func(r *trial) bool {
+func (s *adjusting) pairs(ctx context.Context, field []*Trial) []*Trial {
+	field = slices.DeleteFunc(slices.Clone(field), func(r *Trial) bool {
 		return r.Blocks != s.best.Blocks || len(r.params.Extra) > len(s.best.params.Extra)+1 // known, and more than that
 	})
 	field = field[:min(len(field), inPairs)]
-	var out []*trial
+	var out []*Trial
 	for _, r := range field {
 		for _, both := range s.more(ctx, r) {
-			if slices.ContainsFunc(field, func(o *trial) bool {
+			if slices.ContainsFunc(field, func(o *Trial) bool {
 				return o != r && both.hasAll(o.params.Extra)
 			}) {
 				out = append(out, both)
@@ -178,7 +178,7 @@ func (s *adjusting) pairs(ctx context.Context, field []*trial) []*trial {
 }
 
 // hasAll reports whether the trial has all of some parameters.
-func (r *trial) hasAll(extra map[string]string) bool {
+func (r *Trial) hasAll(extra map[string]string) bool {
 	for k, v := range extra {
 		if r.params.Extra[k] != v {
 			return false
@@ -189,9 +189,9 @@ func (r *trial) hasAll(extra map[string]string) bool {
 
 // race times a field against the best so far, in heats if not all can be loaded at
 // once, and returns those that are not clearly slower, the fastest first.
-func (s *adjusting) race(ctx context.Context, all []*trial) ([]*trial, error) {
-	var left []*trial
-	for list := range slices.Chunk(all, min(heat, s.t.atOnce(s.j)-1)) {
+func (s *adjusting) race(ctx context.Context, all []*Trial) ([]*Trial, error) {
+	var left []*Trial
+	for list := range slices.Chunk(all, min(heat, s.t.AtOnce(s.j)-1)) {
 		if s.allowance.over(1) {
 			break
 		}
@@ -200,18 +200,18 @@ func (s *adjusting) race(ctx context.Context, all []*trial) ([]*trial, error) {
 			if n > 0 && s.allowance.over(1) {
 				break
 			}
-			if err := s.rounds(ctx, append([]*trial{reference}, live...), adjustRounds, n*adjustRounds); err != nil {
+			if err := s.rounds(ctx, append([]*Trial{reference}, live...), adjustRounds, n*adjustRounds); err != nil {
 				return nil, err
 			}
-			if reference.failed != nil {
-				return nil, reference.failed
+			if reference.Failed != nil {
+				return nil, reference.Failed
 			}
 			if n == 0 {
-				s.tried += len(slices.DeleteFunc(slices.Clone(live), func(r *trial) bool { return len(r.times) == 0 }))
+				s.tried += len(slices.DeleteFunc(slices.Clone(live), func(r *Trial) bool { return len(r.Times) == 0 }))
 			}
-			live = slices.DeleteFunc(live, func(r *trial) bool {
+			live = slices.DeleteFunc(live, func(r *Trial) bool {
 				// It cannot be launched, or is far behind in every round.
-				return len(r.times) < len(reference.times) || interval.OfRatios(r.times, reference.times).Lo > 1+farBehind
+				return len(r.Times) < len(reference.Times) || interval.OfRatios(r.Times, reference.Times).Lo > 1+farBehind
 			})
 		}
 		for _, r := range live {
@@ -219,14 +219,14 @@ func (s *adjusting) race(ctx context.Context, all []*trial) ([]*trial, error) {
 		}
 		left = append(left, live...)
 	}
-	slices.SortStableFunc(left, func(a, b *trial) int { return cmp.Compare(a.first, b.first) })
+	slices.SortStableFunc(left, func(a, b *Trial) int { return cmp.Compare(a.first, b.first) })
 	return left, nil
 }
 
 // rounds interleaves a field for some rounds, after those that are over.
-func (s *adjusting) rounds(ctx context.Context, field []*trial, most, over int) error {
+func (s *adjusting) rounds(ctx context.Context, field []*Trial, most, over int) error {
 	s.seed++
-	return s.t.interleave(ctx, s.j, field, most, s.seed, s.patience, func(round int, live []*trial) ([]*trial, bool) {
+	return s.t.interleave(ctx, s.j, field, most, s.seed, s.patience, func(round int, live []*Trial) ([]*Trial, bool) {
 		s.t.observe(Event{Candidates: s.launched, Screened: s.launched, Racing: len(live), Round: over + round, Adjusting: true})
 		return live, false
 	})
@@ -234,7 +234,7 @@ func (s *adjusting) rounds(ctx context.Context, field []*trial, most, over int) 
 
 // take confirms those of a field that seem faster, one after another, and takes the
 // first that is, if its output is right.
-func (s *adjusting) take(ctx context.Context, field []*trial) (taken bool, err error) {
+func (s *adjusting) take(ctx context.Context, field []*Trial) (taken bool, err error) {
 	for i, r := range field {
 		if i >= mostTries && !slices.Contains(s.known, r) {
 			continue
@@ -249,9 +249,9 @@ func (s *adjusting) take(ctx context.Context, field []*trial) (taken bool, err e
 		if samples == nil {
 			continue
 		}
-		err = s.t.possible(ctx, s.j.Problem, interval.Of(samples[1].times).Hi)
+		err = s.t.possible(ctx, s.j.Problem, interval.Of(samples[1].Times).Hi)
 		if err == nil {
-			err = s.t.verify(ctx, s.j, r)
+			err = s.t.Verify(ctx, s.j, r)
 		}
 		if ctx.Err() != nil {
 			return false, ctx.Err()
@@ -270,9 +270,9 @@ func (s *adjusting) take(ctx context.Context, field []*trial) (taken bool, err e
 // without any, in paired rounds of fresh samples: those of the race are the ones that it
 // was chosen for. It returns the last and the first with their samples if these show the
 // adjustment to be faster than both by what matters, and nil if not.
-func (s *adjusting) confirm(ctx context.Context, r *trial) ([]*trial, error) {
+func (s *adjusting) confirm(ctx context.Context, r *Trial) ([]*Trial, error) {
 	plain, next := fresh(s.plain), fresh(r)
-	best, field := plain, []*trial{plain, next}
+	best, field := plain, []*Trial{plain, next}
 	if s.best != s.plain {
 		best = fresh(s.best)
 		field = append(field, best)
@@ -284,7 +284,7 @@ func (s *adjusting) confirm(ctx context.Context, r *trial) ([]*trial, error) {
 		if err := s.rounds(ctx, field, 1, done-1); err != nil {
 			return nil, err
 		}
-		if min(len(next.times), len(best.times)) < done { // cannot be launched any more
+		if min(len(next.Times), len(best.Times)) < done { // cannot be launched any more
 			return nil, nil
 		}
 		if done%interval.Enough != 0 { // few verdicts: each has its chance of being wrong
@@ -295,13 +295,13 @@ func (s *adjusting) confirm(ctx context.Context, r *trial) ([]*trial, error) {
 			if other == next {
 				continue
 			}
-			over := interval.OfRatios(other.times, next.times)
+			over := interval.OfRatios(other.Times, next.Times)
 			faster = faster && over.Sure() && over.Lo > 1+alike
 			slower = slower || over.Sure() && over.Hi < 1+alike || over.Center < 1 // or not by what matters
 		}
 		switch {
 		case faster && done >= leastConfirming:
-			return []*trial{plain, next}, nil
+			return []*Trial{plain, next}, nil
 		case slower || done < mostConfirming && s.allowance.over(1):
 			return nil, nil
 		}
@@ -330,9 +330,9 @@ func (s *adjusting) put(row *tuned.Row) {
 		return
 	}
 	plain, best := s.shown[0], s.shown[1]
-	times, gain := interval.Of(best.times), interval.OfRatios(plain.times, best.times)
+	times, gain := interval.Of(best.Times), interval.OfRatios(plain.Times, best.Times)
 	e.Seconds, e.Low, e.High, e.Samples = times.Center, times.Lo, times.Hi, times.N
-	e.Adjusted.Gain, e.Adjusted.Low, e.Adjusted.High, e.Adjusted.Rounds = round(gain.Center), round(gain.Lo), round(gain.Hi), len(best.times)
+	e.Adjusted.Gain, e.Adjusted.Low, e.Adjusted.High, e.Adjusted.Rounds = round(gain.Center), round(gain.Lo), round(gain.Hi), len(best.Times)
 }
 
 // rebase makes evidence that of another block shape: one that is known, and faster with

@@ -216,7 +216,7 @@ type Dropped struct {
 func (d Dropped) String() string { return fmt.Sprintf("%s: %v", d.What, d.Err) }
 
 // drop notes that a trial is out of the race. What a backend cannot run at all is no news.
-func (t *Tuner) drop(r *trial, err error) {
+func (t *Tuner) drop(r *Trial, err error) {
 	if !errors.Is(err, backend.ErrUnsupported) && !errors.As(err, new(*backend.TooBigError)) {
 		t.Dropped = append(t.Dropped, Dropped{strings.TrimSpace(r.look()), err})
 	}

@@ -21,10 +21,10 @@ const (
 // that are given, in paired rounds of fresh samples: those of the race are the ones that the
 // winner was chosen for. Where these do not show that it is faster, the best that is given is
 // kept. It returns which of them stays, with the evidence of the race and of this.
-func (t *Tuner) confirm(ctx context.Context, j Job, order []*trial, launched int, a *allowance, p *patience) (*trial, tuned.Evidence, error) {
+func (t *Tuner) confirm(ctx context.Context, j Job, order []*Trial, launched int, a *allowance, p *patience) (*Trial, tuned.Evidence, error) {
 	winner := order[0]
 	c := contest{winner: fresh(winner), given: winner.given()}
-	var first *trial // of those that are given
+	var first *Trial // of those that are given
 	if c.given {
 		first = winner
 	}
@@ -38,12 +38,12 @@ func (t *Tuner) confirm(ctx context.Context, j Job, order []*trial, launched int
 	}
 	c.open = slices.Clone(c.rivals)
 	for n := 0; len(c.open) > 0 && n < mostConfirming; n += confirmSitting {
-		field := append([]*trial{c.winner}, c.open...)
+		field := append([]*Trial{c.winner}, c.open...)
 		if err := t.interleave(ctx, j, field, confirmSitting, j.seed("confirm ")+uint64(n), p, nil); err != nil {
 			return nil, tuned.Evidence{}, err
 		}
-		if c.winner.failed != nil {
-			return winner, tuned.Evidence{}, c.winner.failed
+		if c.winner.Failed != nil {
+			return winner, tuned.Evidence{}, c.winner.Failed
 		}
 		done := n + confirmSitting
 		t.observe(Event{Candidates: launched, Screened: launched, Racing: len(field), Round: done})
@@ -61,40 +61,40 @@ func (t *Tuner) confirm(ctx context.Context, j Job, order []*trial, launched int
 }
 
 // fresh is a trial without samples.
-func fresh(r *trial) *trial {
-	return &trial{Candidate: r.Candidate, params: r.params, problem: r.problem, fastest: r.fastest, first: r.first}
+func fresh(r *Trial) *Trial {
+	return &Trial{Candidate: r.Candidate, params: r.params, problem: r.problem, fastest: r.fastest, first: r.first}
 }
 
 // clearlyBehind reports whether the race showed a trial to be slower than another.
-func (r *trial) clearlyBehind(other *trial) bool {
-	if min(len(r.times), len(other.times)) == 0 {
+func (r *Trial) clearlyBehind(other *Trial) bool {
+	if min(len(r.Times), len(other.Times)) == 0 {
 		return r.first > clearly*other.first
 	}
-	over := interval.OfRatios(r.times, other.times)
+	over := interval.OfRatios(r.Times, other.Times)
 	return over.Lo > clearly || over.Sure() && over.Lo > 1
 }
 
 // contest is a winner against those that are given.
 type contest struct {
-	winner *trial
+	winner *Trial
 	given  bool // the winner is given itself
-	rivals []*trial
-	open   []*trial // of these: the winner is not clearly faster yet
+	rivals []*Trial
+	open   []*Trial // of these: the winner is not clearly faster yet
 }
 
 // judge drops the rivals that are surely slower, and reports whether one is surely not.
 func (c *contest) judge() (over bool) {
-	c.open = slices.DeleteFunc(c.open, func(r *trial) bool {
-		ratio := interval.OfRatios(r.times, c.winner.times)
+	c.open = slices.DeleteFunc(c.open, func(r *Trial) bool {
+		ratio := interval.OfRatios(r.Times, c.winner.Times)
 		switch {
-		case r.failed != nil: // cannot be launched any more
+		case r.Failed != nil: // cannot be launched any more
 			return true
 		case !ratio.Sure():
 		case c.given:
 			over = over || ratio.Hi < 1
 			return ratio.Lo > 1-alike
 		default:
-			over = over || ratio.Hi < 1+alike || ratio.Center < 1 && len(r.times) >= 2*interval.Enough
+			over = over || ratio.Hi < 1+alike || ratio.Center < 1 && len(r.Times) >= 2*interval.Enough
 			return ratio.Lo > 1 && ratio.Center > 1+alike/2
 		}
 		return false
@@ -104,7 +104,7 @@ func (c *contest) judge() (over bool) {
 
 // kept is who stays: a rival that the winner is not clearly faster than, or, of two
 // that are given, the faster.
-func (c *contest) kept() *trial {
+func (c *contest) kept() *Trial {
 	kept, least := c.winner, math.Inf(1)
 	if c.given {
 		least = 1
@@ -119,7 +119,7 @@ func (c *contest) kept() *trial {
 
 // evidence is that of the race, in terms of who was kept and with the fresh samples
 // where there are some.
-func (c *contest) evidence(kept *trial, order []*trial) tuned.Evidence {
+func (c *contest) evidence(kept *Trial, order []*Trial) tuned.Evidence {
 	winner := order[0]
 	scale := 1.0 // the winner's time over that of who was kept
 	if kept != c.winner {
@@ -127,19 +127,19 @@ func (c *contest) evidence(kept *trial, order []*trial) tuned.Evidence {
 	}
 	e := tuned.Evidence{Mode: tuned.Measured, Tried: map[tile.Blocks]float64{}}
 	for _, r := range order {
-		if len(r.times) > 0 || r == winner {
+		if len(r.Times) > 0 || r == winner {
 			e.Tried[r.Blocks] = round(scale * r.over(winner))
 		}
 	}
-	for _, r := range append([]*trial{c.winner}, c.rivals...) {
-		if len(r.times) > 0 {
+	for _, r := range append([]*Trial{c.winner}, c.rivals...) {
+		if len(r.Times) > 0 {
 			e.Tried[r.Blocks] = round(r.over(kept))
 		}
 	}
 	e.Tried[kept.Blocks] = 1
-	samples := kept.times
+	samples := kept.Times
 	if len(samples) == 0 {
-		samples = winner.times
+		samples = winner.Times
 	}
 	if len(samples) == 0 { // it had no rival
 		samples = []float64{winner.fastest}
@@ -149,12 +149,12 @@ func (c *contest) evidence(kept *trial, order []*trial) tuned.Evidence {
 	e.RunnerUp, e.Behind = runnerUp(kept.Blocks, e.Tried)
 	others := c.rivals
 	if kept != c.winner {
-		others = []*trial{c.winner}
+		others = []*Trial{c.winner}
 	}
-	others = slices.DeleteFunc(slices.Clone(others), func(r *trial) bool { return len(r.times) == 0 })
+	others = slices.DeleteFunc(slices.Clone(others), func(r *Trial) bool { return len(r.Times) == 0 })
 	if len(others) > 0 {
-		rival := slices.MinFunc(others, func(a, b *trial) int { return cmp.Compare(a.over(kept), b.over(kept)) })
-		ratio := interval.OfRatios(rival.times, kept.times)
+		rival := slices.MinFunc(others, func(a, b *Trial) int { return cmp.Compare(a.over(kept), b.over(kept)) })
+		ratio := interval.OfRatios(rival.Times, kept.Times)
 		e.Confirmed = tuned.Confirmation{Rival: rival.Blocks, Ratio: round(ratio.Center), Low: round(ratio.Lo), High: round(ratio.Hi), Rounds: ratio.N}
 	}
 	return e

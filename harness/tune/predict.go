@@ -37,11 +37,11 @@ func (t *Tuner) predict(ctx context.Context, p backend.Predictor, j Job, list []
 	if err := ctx.Err(); err != nil {
 		return b, e, err
 	}
-	var best *trial
+	var best *Trial
 	for _, r := range field[:done] {
-		if r.failed != nil {
-			t.drop(r, r.failed)
-			err = r.failed
+		if r.Failed != nil {
+			t.drop(r, r.Failed)
+			err = r.Failed
 		} else if best == nil || r.first < best.first {
 			best = r
 		}
@@ -51,7 +51,7 @@ func (t *Tuner) predict(ctx context.Context, p backend.Predictor, j Job, list []
 	}
 	tried := map[tile.Blocks]float64{}
 	for _, r := range field[:done] {
-		if r.failed == nil {
+		if r.Failed == nil {
 			tried[r.Blocks] = round(r.first / best.first)
 		}
 	}
@@ -63,7 +63,7 @@ func (t *Tuner) predict(ctx context.Context, p backend.Predictor, j Job, list []
 // Times returns the seconds of a launch of a job with each answer: predicted, or the median of
 // rounds in which they take turns. Those that cannot be run are NaN; failed is why the first cannot.
 func (t *Tuner) Times(ctx context.Context, j Job, answers []tuned.Answer) (seconds []float64, failed, err error) {
-	field := make([]*trial, len(answers))
+	field := make([]*Trial, len(answers))
 	space := t.Space
 	space.Limit = 0 // the backend says what does not fit
 	for i, a := range answers {
@@ -73,7 +73,7 @@ func (t *Tuner) Times(ctx context.Context, j Job, answers []tuned.Answer) (secon
 		}
 		field[i] = t.trial(c)
 		params, failed := a.AddTo(field[i].params)
-		field[i].params, field[i].failed = params, cmp.Or(err, failed)
+		field[i].params, field[i].Failed = params, cmp.Or(err, failed)
 	}
 	live := inRace(field)
 	p, predicts := t.Backend.(backend.Predictor)
@@ -85,12 +85,12 @@ func (t *Tuner) Times(ctx context.Context, j Job, answers []tuned.Answer) (secon
 		}
 	}
 	for _, r := range field {
-		switch failed = cmp.Or(failed, r.failed); {
-		case r.failed != nil:
+		switch failed = cmp.Or(failed, r.Failed); {
+		case r.Failed != nil:
 			r.first = math.NaN()
-		case !predicts && len(r.times) > 0:
-			slices.Sort(r.times)
-			r.first = r.times[len(r.times)/2]
+		case !predicts && len(r.Times) > 0:
+			slices.Sort(r.Times)
+			r.first = r.Times[len(r.Times)/2]
 		}
 		seconds = append(seconds, r.first)
 	}
@@ -102,8 +102,8 @@ const timesRounds = 7
 
 // predictAll predicts trials of a field in their order, as many at once as there are cores,
 // while there is more to do, and tells of each.
-func (t *Tuner) predictAll(ctx context.Context, p backend.Predictor, j Job, field []*trial, more func(i int) bool, tell func()) {
-	next := make(chan *trial)
+func (t *Tuner) predictAll(ctx context.Context, p backend.Predictor, j Job, field []*Trial, more func(i int) bool, tell func()) {
+	next := make(chan *Trial)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	for range min(len(field), runtime.GOMAXPROCS(0)) {
@@ -111,8 +111,8 @@ func (t *Tuner) predictAll(ctx context.Context, p backend.Predictor, j Job, fiel
 			for r := range next {
 				prediction, err := p.Predict(ctx, r.Programs, r.params)
 				mu.Lock()
-				if r.first, r.failed = prediction.Elapsed.Seconds(), err; err == nil {
-					r.failed = t.possible(ctx, j.Problem, r.first)
+				if r.first, r.Failed = prediction.Elapsed.Seconds(), err; err == nil {
+					r.Failed = t.possible(ctx, j.Problem, r.first)
 				}
 				tell()
 				mu.Unlock()
@@ -136,7 +136,7 @@ func (t *Tuner) adjustPredicted(ctx context.Context, p backend.Predictor, j Job,
 		return nil
 	}
 	i := slices.IndexFunc(list, func(c Candidate) bool { return c.Blocks == row.Blocks })
-	plain := &trial{Candidate: list[i], params: t.params(list[i]), first: row.Evidence.Seconds}
+	plain := &Trial{Candidate: list[i], params: t.params(list[i]), first: row.Evidence.Seconds}
 	s := &adjusting{t: t, j: j, backend: b, seen: map[string]bool{plain.look(): true}, plain: plain, best: plain}
 	if err := s.knows(list); err != nil {
 		return err
@@ -153,8 +153,8 @@ func (t *Tuner) adjustPredicted(ctx context.Context, p backend.Predictor, j Job,
 		}
 		before := s.best
 		for _, r := range field {
-			if r.failed != nil {
-				t.drop(r, r.failed)
+			if r.Failed != nil {
+				t.drop(r, r.Failed)
 				continue
 			}
 			if s.tried++; r.first*(1+alike) < before.first && r.first < s.best.first {

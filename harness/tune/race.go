@@ -24,7 +24,7 @@ const (
 var stages = []struct{ rounds, stay int }{{3, 5}, {6, 3}, {9, 2}, {12, 1}}
 
 // measure screens the candidates, races the best and confirms the winner.
-func (t *Tuner) measure(ctx context.Context, j Job, list []Candidate, a *allowance) (winner *trial, e tuned.Evidence, err error) {
+func (t *Tuner) measure(ctx context.Context, j Job, list []Candidate, a *allowance) (winner *Trial, e tuned.Evidence, err error) {
 	field, launched, err := t.screen(ctx, j, list, a)
 	if err != nil {
 		return nil, e, err
@@ -40,7 +40,7 @@ func (t *Tuner) measure(ctx context.Context, j Job, list []Candidate, a *allowan
 			err = t.possible(ctx, j.Problem, e.High)
 		}
 		if err == nil {
-			err = t.verify(ctx, j, winner)
+			err = t.Verify(ctx, j, winner)
 		}
 		if ctx.Err() != nil {
 			return nil, e, ctx.Err()
@@ -49,7 +49,7 @@ func (t *Tuner) measure(ctx context.Context, j Job, list []Candidate, a *allowan
 			return winner, e, nil
 		}
 		t.drop(winner, err)
-		field = slices.DeleteFunc(field, func(r *trial) bool { return r.Blocks == winner.Blocks || r.failed != nil })
+		field = slices.DeleteFunc(field, func(r *Trial) bool { return r.Blocks == winner.Blocks || r.Failed != nil })
 		if len(field) == 0 {
 			return nil, e, fmt.Errorf("%w: %s: %w", ErrNone, winner.Blocks, err)
 		}
@@ -58,15 +58,15 @@ func (t *Tuner) measure(ctx context.Context, j Job, list []Candidate, a *allowan
 
 // race takes the field through interleaved rounds until the leader is clear of the rest. It
 // returns all that took part, the leader first and the others by their time over the leader's.
-func (t *Tuner) race(ctx context.Context, j Job, field []*trial, launched int, a *allowance, p *patience) ([]*trial, error) {
+func (t *Tuner) race(ctx context.Context, j Job, field []*Trial, launched int, a *allowance, p *patience) ([]*Trial, error) {
 	for _, r := range field {
-		r.times = nil // of an earlier race, whose winner was wrong
+		r.Times = nil // of an earlier race, whose winner was wrong
 	}
 	live := slices.Clone(field)
 	rounds, over := 0, len(field) == 1
-	after := func(int, []*trial) ([]*trial, bool) {
+	after := func(int, []*Trial) ([]*Trial, bool) {
 		rounds++
-		live = slices.DeleteFunc(live, func(r *trial) bool { return len(r.times) < rounds }) // cannot be launched any more
+		live = slices.DeleteFunc(live, func(r *Trial) bool { return len(r.Times) < rounds }) // cannot be launched any more
 		if len(live) == 0 {
 			return nil, true
 		}
@@ -91,20 +91,20 @@ func (t *Tuner) race(ctx context.Context, j Job, field []*trial, launched int, a
 		last = most
 	}
 	if len(live) == 0 {
-		return nil, fmt.Errorf("%w to the end: %w", ErrNone, field[0].failed)
+		return nil, fmt.Errorf("%w to the end: %w", ErrNone, field[0].Failed)
 	}
 	first := foremost(live, 1)[0]
-	rest := slices.DeleteFunc(slices.Clone(field), func(r *trial) bool { return r == first })
-	slices.SortStableFunc(rest, func(a, b *trial) int { return cmp.Compare(a.over(first), b.over(first)) })
-	return append([]*trial{first}, rest...), nil
+	rest := slices.DeleteFunc(slices.Clone(field), func(r *Trial) bool { return r == first })
+	slices.SortStableFunc(rest, func(a, b *Trial) int { return cmp.Compare(a.over(first), b.over(first)) })
+	return append([]*Trial{first}, rest...), nil
 }
 
 // staying returns who goes on: the fastest, and while it is too early to let one of
 // them go, those that are given.
-func staying(live []*trial, most int) []*trial {
-	var out []*trial
+func staying(live []*Trial, most int) []*Trial {
+	var out []*Trial
 	for i, r := range foremost(live, len(live)) {
-		if i < most || r.given() && len(r.times) < interval.Enough {
+		if i < most || r.given() && len(r.Times) < interval.Enough {
 			out = append(out, r)
 		}
 	}
@@ -112,63 +112,63 @@ func staying(live []*trial, most int) []*trial {
 }
 
 // foremost returns the fastest of those that are still in the race, the leader first.
-func foremost(live []*trial, most int) []*trial {
-	pace := make([]float64, 0, len(live[0].times)) // of each round: what slow seconds change
-	for n := range live[0].times {
-		logs := each.Sum(live, func(r *trial) float64 { return math.Log(r.times[n]) })
+func foremost(live []*Trial, most int) []*Trial {
+	pace := make([]float64, 0, len(live[0].Times)) // of each round: what slow seconds change
+	for n := range live[0].Times {
+		logs := each.Sum(live, func(r *Trial) float64 { return math.Log(r.Times[n]) })
 		pace = append(pace, math.Exp(logs/float64(len(live))))
 	}
-	at := map[*trial]float64{}
+	at := map[*Trial]float64{}
 	for _, r := range live {
-		at[r] = interval.OfRatios(r.times, pace).Center
+		at[r] = interval.OfRatios(r.Times, pace).Center
 	}
 	live = slices.Clone(live)
-	slices.SortStableFunc(live, func(a, b *trial) int { return cmp.Compare(at[a], at[b]) })
+	slices.SortStableFunc(live, func(a, b *Trial) int { return cmp.Compare(at[a], at[b]) })
 	return live[:min(len(live), most)]
 }
 
 // over is the trial's time over another's, in the rounds that both took part in.
-func (r *trial) over(other *trial) float64 {
-	if min(len(r.times), len(other.times)) == 0 {
+func (r *Trial) over(other *Trial) float64 {
+	if min(len(r.Times), len(other.Times)) == 0 {
 		return r.first / other.first
 	}
-	return interval.OfRatios(r.times, other.times).Center
+	return interval.OfRatios(r.Times, other.Times).Center
 }
 
 // cut drops trials whose paired ratio to the leader is clearly above 1, and, while there are too
 // few samples to be sure, those that are far behind in each of them: farther if they are given.
-func cut(live []*trial) []*trial {
+func cut(live []*Trial) []*Trial {
 	first := foremost(live, 1)[0]
-	return slices.DeleteFunc(live, func(r *trial) bool {
+	return slices.DeleteFunc(live, func(r *Trial) bool {
 		if r == first {
 			return false
 		}
-		over := interval.OfRatios(r.times, first.times)
+		over := interval.OfRatios(r.Times, first.Times)
 		far := clearly
 		if r.given() {
 			far = 2
 		}
-		return over.Sure() && over.Lo > 1 && over.Center > 1+alike/2 || len(r.times) >= 3 && over.Lo > far
+		return over.Sure() && over.Lo > 1 && over.Center > 1+alike/2 || len(r.Times) >= 3 && over.Lo > far
 	})
 }
 
 // settled reports whether more rounds would not change what matters: none of those that are left
 // can be faster than the leader by more than a difference that does not matter.
-func settled(live []*trial) bool {
+func settled(live []*Trial) bool {
 	first := foremost(live, 1)[0]
 	for _, r := range live {
 		if r == first {
 			continue
 		}
-		if over := interval.OfRatios(r.times, first.times); !over.Sure() || over.Lo < 1-alike {
+		if over := interval.OfRatios(r.Times, first.Times); !over.Sure() || over.Lo < 1-alike {
 			return false
 		}
 	}
 	return true
 }
 
-// verify runs the winner once more and checks its output.
-func (t *Tuner) verify(ctx context.Context, j Job, r *trial) error {
+// Verify runs a trial once more and checks its output.
+func (t *Tuner) Verify(ctx context.Context, j Job, r *Trial) error {
 	if err := t.open(ctx, j, r); err != nil {
 		return err
 	}

@@ -30,16 +30,16 @@ type screening struct {
 	j         Job
 	all       []Candidate
 	allowance *allowance
-	reference *trial               // open
+	reference *Trial               // open
 	pace      float64              // seconds of a launch of it, the last time
-	field     []*trial             // looked at
+	field     []*Trial             // looked at
 	looked    map[tile.Blocks]bool // also those that cannot be launched
 	others    int                  // of these, without those that are given
 }
 
 // screen looks at the candidates and returns those that are worth a race, closed,
 // the fastest first, and how many were launched.
-func (t *Tuner) screen(ctx context.Context, j Job, all []Candidate, a *allowance) ([]*trial, int, error) {
+func (t *Tuner) screen(ctx context.Context, j Job, all []Candidate, a *allowance) ([]*Trial, int, error) {
 	s := &screening{t: t, j: j, all: all, allowance: a, looked: map[tile.Blocks]bool{}}
 	var err error
 	if s.reference, s.pace, err = t.firstThatRuns(ctx, j, all); err != nil {
@@ -96,7 +96,7 @@ func (s *screening) look(ctx context.Context, c Candidate) error {
 
 // glance opens a trial for a sample, which is taken again if the reference is not as
 // fast after it as it was before.
-func (s *screening) glance(ctx context.Context, r *trial) error {
+func (s *screening) glance(ctx context.Context, r *Trial) error {
 	if err := s.t.open(ctx, s.j, r); err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (s *screening) leastShare() time.Duration {
 	looks := given + min(leastOthers, t.Space.Most, len(s.all)-given)
 	screening := times(looks, r.opening+2*sample(glance))
 
-	field := min(looks, given+trials, t.atOnce(s.j))
+	field := min(looks, given+trials, t.AtOnce(s.j))
 	race := times(field, r.opening+times(stages[0].rounds, sample(sampleTime)))
 	sitting := times(1+min(given, mostRivals), r.opening+times(confirmSitting, sample(sampleTime)))
 	rest := race + times(interval.Enough/confirmSitting, sitting) + r.opening
@@ -153,7 +153,7 @@ func (s *screening) climb(ctx context.Context) error {
 	}
 	done := map[tile.Blocks]bool{}
 	for s.others < s.t.Space.Most {
-		var from *trial
+		var from *Trial
 		fastest := math.Inf(1)
 		for _, r := range s.field {
 			fastest = min(fastest, r.first)
@@ -201,19 +201,19 @@ func neighbours(list []Candidate, b tile.Blocks) []tile.Blocks {
 }
 
 // best are the trials worth a race, the fastest first.
-func (s *screening) best() []*trial {
-	slices.SortStableFunc(s.field, func(a, b *trial) int { return cmp.Compare(a.first, b.first) })
+func (s *screening) best() []*Trial {
+	slices.SortStableFunc(s.field, func(a, b *Trial) int { return cmp.Compare(a.first, b.first) })
 	fastest := s.field[0].first
 	others := 0
-	field := slices.DeleteFunc(s.field, func(r *trial) bool {
+	field := slices.DeleteFunc(s.field, func(r *Trial) bool {
 		if r.given() {
 			return false
 		}
 		others++
 		return others > trials || r.first > tooSlow*fastest
 	})
-	most := min(len(field), s.t.atOnce(s.j))
-	if i := slices.IndexFunc(field, func(r *trial) bool { return r.given() }); i >= most {
+	most := min(len(field), s.t.AtOnce(s.j))
+	if i := slices.IndexFunc(field, func(r *Trial) bool { return r.given() }); i >= most {
 		field[most-1] = field[i]
 	}
 	return field[:most]

@@ -25,22 +25,22 @@ const (
 	mostParts    = 4
 )
 
-// trial is a candidate in the race.
-type trial struct {
+// Trial is a candidate in a race.
+type Trial struct {
 	Candidate
 	params  backend.Params
 	problem problem.Problem // known once it is opened
 	exe     measure.Executable
 	opening time.Duration // that it took to be opened the last time
 	loops   bool          // on the device: a launch is the slope over two samples
-	failed  error         // why it is out of the race: it cannot be launched any more
+	Failed  error         // why it is out of the race: it cannot be launched any more
 	fastest float64       // seconds of a launch in the fastest sample yet: says how many launches a sample takes
 	first   float64       // time in the screening, or the race of adjustments, over the reference's
-	times   []float64     // seconds of a launch, one a round
+	Times   []float64     // seconds of a launch, one a round
 }
 
 // trial is that of a candidate compiled with the tuner's parameters.
-func (t *Tuner) trial(c Candidate) *trial { return &trial{Candidate: c, params: t.params(c)} }
+func (t *Tuner) trial(c Candidate) *Trial { return &Trial{Candidate: c, params: t.params(c)} }
 
 // params are those of a candidate: with the fast memory that it needs, unless they say
 // how much there is.
@@ -52,11 +52,20 @@ func (t *Tuner) params(c Candidate) backend.Params {
 	return p
 }
 
-func (t *Tuner) field(list []Candidate) []*trial { return each.Of(list, t.trial) }
+// Race has candidates of a job take samples in rounds as Tune has, in which they take turns
+// in shuffled order, until after says that this is enough; after also returns who goes on, and
+// may be nil. A trial that cannot be launched has Failed and goes no further; it is an error if
+// none is left. Seed is that of the orders.
+func (t *Tuner) Race(ctx context.Context, j Job, list []Candidate, rounds int, seed uint64, after func(round int, live []*Trial) ([]*Trial, bool)) ([]*Trial, error) {
+	field := t.field(list)
+	return field, t.interleave(ctx, j, field, rounds, seed, nil, after)
+}
+
+func (t *Tuner) field(list []Candidate) []*Trial { return each.Of(list, t.trial) }
 
 // open compiles and loads a trial and warms it up. The first time it also finds how
 // long a launch takes.
-func (t *Tuner) open(ctx context.Context, j Job, r *trial) (err error) {
+func (t *Tuner) open(ctx context.Context, j Job, r *Trial) (err error) {
 	begin := t.clock()
 	r.problem = j.Problem
 	if t.references == nil {
@@ -95,7 +104,7 @@ func (t *Tuner) open(ctx context.Context, j Job, r *trial) (err error) {
 
 // firstThatRuns returns the first of the candidates that can be launched, those that
 // are given before others, open, and the seconds of one launch.
-func (t *Tuner) firstThatRuns(ctx context.Context, j Job, list []Candidate) (r *trial, seconds float64, err error) {
+func (t *Tuner) firstThatRuns(ctx context.Context, j Job, list []Candidate) (r *Trial, seconds float64, err error) {
 	var last error
 	for _, c := range givenFirst(list) {
 		r = t.trial(c)
@@ -113,7 +122,7 @@ func (t *Tuner) firstThatRuns(ctx context.Context, j Job, list []Candidate) (r *
 }
 
 // sample times as many launches as take about d and returns the seconds of one.
-func (t *Tuner) sample(ctx context.Context, r *trial, d time.Duration) (seconds float64, err error) {
+func (t *Tuner) sample(ctx context.Context, r *Trial, d time.Duration) (seconds float64, err error) {
 	n := maxLaunches
 	if want := math.Ceil(d.Seconds() / r.fastest); want < maxLaunches {
 		n = max(1, int(want))
@@ -133,7 +142,7 @@ func (t *Tuner) sample(ctx context.Context, r *trial, d time.Duration) (seconds 
 // start the program cancels. Where noise hides the slope, the longer one with its start
 // stands for it. Of one slope nobody can tell whether it is impossible or noisy: that is
 // asked of many (measure).
-func (t *Tuner) slope(ctx context.Context, r *trial, n int) (float64, error) {
+func (t *Tuner) slope(ctx context.Context, r *Trial, n int) (float64, error) {
 	shorter, longer := measure.LoopCounts(n)
 	first, err := r.exe.Launch(ctx, shorter)
 	if err != nil {
@@ -155,7 +164,7 @@ func (t *Tuner) slope(ctx context.Context, r *trial, n int) (float64, error) {
 
 // middle times launches in parts, and takes the lower of the middle parts: another
 // process that runs for a time slice spoils a part, not the sample.
-func (t *Tuner) middle(ctx context.Context, r *trial, n int, d time.Duration) (float64, error) {
+func (t *Tuner) middle(ctx context.Context, r *Trial, n int, d time.Duration) (float64, error) {
 	parts := make([]float64, min(n, max(1, min(mostParts, int(d/shortestPart)))))
 	for i := range parts {
 		launches := (n*(i+1))/len(parts) - (n*i)/len(parts)
@@ -174,8 +183,8 @@ func (t *Tuner) inputs(j Job) backend.InputSpec {
 	return backend.InputSpec{Problem: j.Problem, Seed: t.Seed, Dist: t.Dist}
 }
 
-// atOnce is how many trials can be loaded at the same time.
-func (t *Tuner) atOnce(j Job) int {
+// AtOnce is how many trials can be loaded at the same time.
+func (t *Tuner) AtOnce(j Job) int {
 	memory := t.Space.Device.MemoryBytes
 	if !memory.Known() {
 		return math.MaxInt
@@ -183,12 +192,9 @@ func (t *Tuner) atOnce(j Job) int {
 	return max(2, int(memory.Value/4/float64(j.Problem.Bytes())))
 }
 
-// interleave loads a field and takes it through rounds in which its trials take turns in shuffled
-// order, until after says that this is enough; after returns also who goes on, and may be nil.
-// While p lasts, rounds in which the machine was slow or disturbed are repeated; it may be nil. A
-// trial that cannot be launched, then or any more, has failed and takes no further part; it is an
-// error if none is left. All are closed when it returns.
-func (t *Tuner) interleave(ctx context.Context, j Job, field []*trial, most int, seed uint64, p *patience, after func(round int, live []*trial) ([]*trial, bool)) error {
+// interleave is Race for a field. While p lasts, rounds in which the machine was slow or
+// disturbed are repeated; it may be nil. All are closed when it returns.
+func (t *Tuner) interleave(ctx context.Context, j Job, field []*Trial, most int, seed uint64, p *patience, after func(round int, live []*Trial) ([]*Trial, bool)) error {
 	field = slices.Clone(field) // the caller may cut its own
 	m := t.machine
 	if m == nil {
@@ -201,13 +207,13 @@ func (t *Tuner) interleave(ctx context.Context, j Job, field []*trial, most int,
 		}
 	}()
 	for _, r := range field {
-		if r.failed = t.open(ctx, j, r); r.failed == nil {
+		if r.Failed = t.open(ctx, j, r); r.Failed == nil {
 			continue
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		t.drop(r, r.failed)
+		t.drop(r, r.Failed)
 	}
 	live := inRace(field)
 	rng := rand.New(rand.NewPCG(t.Seed, seed))
@@ -223,7 +229,7 @@ func (t *Tuner) interleave(ctx context.Context, j Job, field []*trial, most int,
 			n--
 			m.Repeated++
 			for _, r := range live {
-				r.times = r.times[:len(r.times)-1]
+				r.Times = r.Times[:len(r.Times)-1]
 			}
 			if err := t.wait(ctx, live[0], p); err != nil {
 				return err
@@ -239,28 +245,28 @@ func (t *Tuner) interleave(ctx context.Context, j Job, field []*trial, most int,
 		}
 	}
 	if len(inRace(field)) == 0 {
-		return fmt.Errorf("%w: %w", ErrNone, field[0].failed)
+		return fmt.Errorf("%w: %w", ErrNone, field[0].Failed)
 	}
 	return nil
 }
 
 // inRace are those of a field that can be launched.
-func inRace(field []*trial) []*trial {
-	return slices.DeleteFunc(slices.Clone(field), func(r *trial) bool { return r.failed != nil })
+func inRace(field []*Trial) []*Trial {
+	return slices.DeleteFunc(slices.Clone(field), func(r *Trial) bool { return r.Failed != nil })
 }
 
 // round has each trial take a sample, and reports whether the machine was quiet.
-func (t *Tuner) round(ctx context.Context, m *watched, rng *rand.Rand, live []*trial) (quiet bool, err error) {
-	conditions, err := measure.Round(ctx, m.Watch, rng, live, func(_ int, r *trial) error {
+func (t *Tuner) round(ctx context.Context, m *watched, rng *rand.Rand, live []*Trial) (quiet bool, err error) {
+	conditions, err := measure.Round(ctx, m.Watch, rng, live, func(_ int, r *Trial) error {
 		seconds, err := t.sample(ctx, r, sampleTime)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err == nil:
-			r.times = append(r.times, seconds)
+			r.Times = append(r.Times, seconds)
 			return nil
 		}
-		r.failed = err
+		r.Failed = err
 		t.drop(r, err)
 		r.exe.Close()
 		return nil
@@ -288,12 +294,12 @@ const (
 )
 
 // slow reports whether the last round was in a slow moment.
-func slow(live []*trial) bool {
-	return math.Exp(each.Sum(live, func(r *trial) float64 { return math.Log(r.times[len(r.times)-1] / r.fastest) })/float64(len(live))) > slowBy
+func slow(live []*Trial) bool {
+	return math.Exp(each.Sum(live, func(r *Trial) float64 { return math.Log(r.Times[len(r.Times)-1] / r.fastest) })/float64(len(live))) > slowBy
 }
 
 // wait takes breathers until a trial is about as fast as it was, or patience ends.
-func (t *Tuner) wait(ctx context.Context, r *trial, p *patience) error {
+func (t *Tuner) wait(ctx context.Context, r *Trial, p *patience) error {
 	for p.left > 0 {
 		p.left--
 		if t.sleep != nil {

@@ -157,6 +157,10 @@ tools/realkernels: backend backend/registry/builtin backend/xla/aot internal/cli
 tools/pallasref: model backend backend/xla/aot backend/xla/aot/schedule internal/cli internal/files internal/childlog kernels lower/mosaic plugins problem tile github.com/spf13/pflag
 tools/gpubars: stats results kernels backend/xla/aot backend/xla/pjrt internal/cli tools/fakegpu github.com/spf13/pflag
 tools/hero: internal/cli internal/files kernels machine model/traverse problem results stats tile
+tools/offline: internal/cli plugins workshop/classroom
+tools/rate: . backend backend/cpu backend/seeded kernels model/blocking problem tile
+tools/slides: internal/each internal/cli workshop
+tools/tuneaudit: backend backend/registry/builtin harness harness/tune internal/cli internal/files
 tools/trust: stats results internal/cli backend backend/cpu backend/foreign backend/foreign/library backend/foreign/process backend/worker harness problem tile github.com/spf13/pflag
 tools/faulttest: backend machine harness results tile internal/cli github.com/spf13/pflag
 internal/yamldoc: gopkg.in/yaml.v3

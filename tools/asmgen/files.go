@@ -55,6 +55,8 @@ func Files() map[string][]byte {
 			directPairs.on(narrow(pairs)), avx2.columnNumbers),
 		"dots_avx512_amd64.s":       file(Dots{avx512, float32s, 4}.dots, Dots{avx512, bfloat16s, 4}.dots),
 		"dots_avx2_amd64.s":         file(Dots{avx2, float32s, 2}.dots),
+		"gemv_avx512_amd64.s":       file(Gemv{avx512, float32s, 8}.gemv, Gemv{avx512, bfloat16s, 8}.gemv),
+		"gemv_avx2_amd64.s":         file(Gemv{avx2, float32s, 4}.gemv, avx2.columnNumbers),
 		"stream_avx2_amd64.s":       file(streamFloat32.stream, streamBFloat16.stream, streamPairs.stream),
 		"tile_quads_avx512_amd64.s": all(wide(quads), wide(quads).panelBias, wide(quads).rowsBias),
 		"tile_pairs_avx512_amd64.s": file(wide(pairsFused).tile, wide(pairsFused).column, wide(pairs).tile, wide(pairs).column),

@@ -83,7 +83,7 @@ func (s *site) addProgram(ctx context.Context) error {
 	defer os.RemoveAll(temp)
 	wasm := filepath.Join(temp, "wasm")
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", wasm, "./wasm")
-	build.Dir = filepath.Join(s.root, "workshop", "browser")
+	build.Dir = filepath.Join(s.root, "tools", "site", "browser")
 	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build in %s: %w\n%s", build.Dir, err, out)

@@ -44,7 +44,7 @@ func TestFirefox(t *testing.T) {
 }
 
 // workExercises checks exercises in the page of a lesson: all as they come and solved, and one
-// as somebody types it. Package workshop/browser tests that verdicts are those of compiled files.
+// as somebody types it. Module browser tests that verdicts are those of compiled files.
 func workExercises(t *testing.T, b driven, url func(string) string, root string) {
 	b.visit(url("workshop/lesson3.html"))
 	b.eval(`document.querySelector(".exercise").scrollIntoView()`, nil)

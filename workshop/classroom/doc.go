@@ -8,8 +8,6 @@
 //     verdicts on exercises. OpenHandIn reads one, which came from anywhere, and Class
 //     is what all of a room say together.
 //  4. Reset puts an exercise back and keeps what stood there.
-//  5. Pack makes an archive from which the workshop is built without a network.
-//  6. Slides and Handout turn the lessons into what is shown and what is given away.
 //
 // Nothing here decides whether an exercise is right; package workshop does.
 package classroom

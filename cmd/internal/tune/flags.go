@@ -35,15 +35,7 @@ type flags struct {
 	from    string
 	layer   tuned.MoE
 	tokens  []int
-
-	audit           bool
-	csv, page, note string
-	rounds          int
-	audited         bool // something is in the file csv
 }
-
-// auditConfig is the sweep that --audit takes if none is named.
-const auditConfig = "heldout"
 
 const manual = `Tune finds the fastest block shape of kernels on this machine or a chip, and keeps it in a table.
 
@@ -85,12 +77,6 @@ func parseFlags(args []string) (*flags, error) {
 	s.StringVar(&moe, "moe", "", "a layer of experts, `E,TOPK,HIDDEN,WIDTH`, for vllm-moe: its products are tuned in place of --sizes, by v5 and in bfloat16 if not told otherwise")
 	s.IntSliceVar(&f.tokens, "tokens", vllmTokens, "numbers of `TOKENS` that the layer of --moe meets")
 	cli.Group(s, "TABLES OF OTHER PROJECTS")
-	s.BoolVar(&f.audit, "audit", false, "compare the tuner with exhaustive search, on one kernel and dtype of each size ("+auditConfig+" if no --config is named), and keep no table")
-	s.IntVar(&f.rounds, "rounds", 30, "`N` samples of each block shape of the exhaustive search")
-	s.StringVar(&f.csv, "csv", "out/audit.csv", "`FILE` for what was measured")
-	s.StringVar(&f.page, "page", "", "put the report between the marks of this `FILE`")
-	s.StringVar(&f.note, "note", "", "`TEXT` to put above the report")
-	cli.Group(s, "AUDIT OF THE TUNER")
 	if err := cli.Parse(s, args, manual); err != nil {
 		return f, err
 	}
@@ -105,37 +91,18 @@ func parseFlags(args []string) (*flags, error) {
 		return f, cli.Usagef("--threads %d is negative", threads)
 	case f.list && f.imports+f.exports != "" || f.imports != "" && f.exports != "":
 		return f, cli.Usagef("--list, --import and --export: one of them at a time")
-	case f.audit && (f.list || f.imports+f.exports+moe != "" || f.again):
-		return f, cli.Usagef("--audit goes with neither --list, --import, --export, --moe nor --again")
 	case f.exports != "" && !slices.Contains(tuned.Formats, tuned.Format(f.exports)), !slices.Contains(tuned.Formats, tuned.Format(f.from)):
 		return f, cli.Usagef("--export %s, --from %s: want one of %s", f.exports, f.from, strings.Join(each.Of(tuned.Formats, func(f tuned.Format) string { return string(f) }), ", "))
 	case !tuned.Format(f.from).HasDefault():
 		return f, cli.Usagef("--from %s: its lists have no default to compare with", f.from)
 	case moe == "" && (tuned.Format(f.exports).NeedsLayer() || tuned.Format(f.from).NeedsLayer()):
 		return f, cli.Usagef("--moe E,TOPK,HIDDEN,WIDTH is wanted: files of this format name experts and width alone")
-	case f.audit && f.rounds < 6:
-		return f, cli.Usagef("--rounds %d: an interval takes 6", f.rounds)
-	}
-	for _, name := range []string{"rounds", "csv", "page", "note"} {
-		if s.Changed(name) && !f.audit {
-			return f, cli.Usagef("--%s is for --audit", name)
-		}
 	}
 	if f.where.Asked() {
 		return f, nil
 	}
-	entry, err := f.where.Entry()
-	switch {
-	case err != nil:
-		return f, err
-	case f.audit && entry.Can&registry.Measures == 0:
-		return f, cli.Usagef("--audit measures: --backend %s predicts every block shape that it compares", entry.Name)
-	}
 	if err := f.where.Check(); err != nil {
 		return f, err
-	}
-	if f.audit && !s.Changed("config") {
-		s.Lookup("config").Value.Set(auditConfig)
 	}
 	c, err := sweepflag.Read(s)
 	if err == nil && moe != "" {

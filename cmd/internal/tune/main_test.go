@@ -100,22 +100,12 @@ func TestMistakes(t *testing.T) {
 		{"--param vmem=1", cli.Usage, "--param vmem: backend cpu has no such parameter"},
 		{"--time-budget -1s", cli.Usage, "is negative"},
 		{"--candidates -1", cli.Usage, "is negative"},
-		{"--audit --list", cli.Usage, "--audit goes with neither"},
-		{"--audit --backend aot", cli.Usage, "--audit measures"},
-		{"--audit --rounds 5", cli.Usage, "an interval takes 6"},
-		{"--audit --page none.md", cli.Usage, "--page: open none.md"},
-		{"--audit --page .", cli.Usage, "--page: . is a folder"},
-		{"--audit --csv .", cli.Failed, "cannot write .: it is a folder"},
-		{"--audit --csv file/below.csv", cli.Failed, "cannot make the folder of file/below.csv: "},
-		{"--audit --csv=", cli.Usage, "--csv is empty"},
 		{"--threads x", cli.Usage, `--threads: "x" is not a whole number (tune --help lists the flags)`},
 		{"--time-budget 5", cli.Usage, `--time-budget: "5" is not a time with its unit`},
 		{"--dtype x", cli.Usage, `--dtype: dtype "x": unknown dtype ""`},
 		{"--out=", cli.Usage, "--out is empty"},
 		{"--out .", cli.Usage, "--out: . is a folder, not a file"},
 		{"--out file", cli.Usage, "--out: file: empty, and no table of tuned blocks"},
-		{"--audit --page bad.yaml", cli.Usage, "--page: bad.yaml: the mark <!-- audit:begin -->"},
-		{"--page x", cli.Usage, "--page is for --audit"},
 		{"--list --import x", cli.Usage, "one of them at a time"},
 		{"--kernel 1,2,3", cli.Usage, "nothing to tune"},
 		{"--out bad.yaml", cli.Usage, "--out: bad.yaml:3: shape"},
@@ -148,12 +138,10 @@ func TestUnwritable(t *testing.T) {
 	dir := filestest.ReadOnly(t)
 	path := filepath.Join(dir, "t.yaml")
 	args := []string{"--sizes", "48", "--kernel", "4", "--dtype", "float32", "--threads", "1"}
-	for _, args := range [][]string{append(args, "--out", path), append(args, "--audit", "--csv", path)} {
-		code, stdout, stderr := tuneWith(args...)
-		stderr = once.ReplaceAllString(stderr, "")
-		if code != cli.Failed || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "tune: cannot write "+path+": ") {
-			t.Errorf("%v: exit %d, %q, %q", args, code, stdout, stderr)
-		}
+	code, stdout, stderr := tuneWith(append(args, "--out", path)...)
+	stderr = once.ReplaceAllString(stderr, "")
+	if code != cli.Failed || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "tune: cannot write "+path+": ") {
+		t.Errorf("exit %d, %q, %q", code, stdout, stderr)
 	}
 }
 
@@ -185,37 +173,5 @@ func TestKeep(t *testing.T) {
 	}
 	if table, err := tuned.ReadFile(path); err != nil || len(table.Rows) != 10 {
 		t.Errorf("%v, %v", table, err)
-	}
-}
-
-// TestAudit audits two small problems, and puts what it finds into a page and a file.
-func TestAudit(t *testing.T) {
-	t.Chdir(t.TempDir())
-	begin, end := cli.Marks(auditMarks)
-	if err := os.WriteFile("page.md", []byte("above\n"+begin+"\nold\n"+end+"\nbelow\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	args := []string{"--audit", "--sizes", "33,24x36x40", "--dtype", "float32,int8", "--kernel", "4", "--threads", "1", "--rounds", "6", "--candidates", "2", "--page", "page.md", "--note", "A note.", "--csv", "sub/a.csv"}
-	code, stdout, stderr := tuneWith(args...)
-	if code != cli.OK || stdout != "page.md\nsub/a.csv\n" {
-		t.Fatalf("%d\n%s\n%s", code, stdout, stderr)
-	}
-	page, err := os.ReadFile("page.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{
-		"above\n" + begin + "\n\nA note.\n\nMeasured on ", "| 33 | v4_optblock | float32 | ", "| 24×36×40 | v4_optblock | int8→int32 | ",
-		"from a table of 2 rows in ", "\n" + end + "\nbelow\n",
-	} {
-		if !strings.Contains(string(page), want) {
-			t.Errorf("no %q in\n%s", want, page)
-		}
-	}
-	if rows, err := os.ReadFile("sub/a.csv"); err != nil || strings.Count(string(rows), "\n") != 3 {
-		t.Errorf("%v\n%s", err, rows)
-	}
-	if files, _ := filepath.Glob("configs/tuned/*"); len(files) > 0 {
-		t.Errorf("left behind: %v", files)
 	}
 }

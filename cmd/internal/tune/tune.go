@@ -245,8 +245,6 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case err != nil:
 	case f.where.Asked():
 		err = f.where.Help(stdout)
-	case f.audit:
-		err = f.runAudit(ctx, stdout, stderr)
 	case f.list:
 		err = f.show(ctx, stdout)
 	case f.exports != "":
@@ -256,14 +254,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	default:
 		err = f.tune(ctx, stdout, stderr)
 	}
-	interrupted := "interrupted; the same command goes on"
-	switch {
-	case f.audit && f.audited:
-		interrupted = "interrupted; " + f.csv + " has what was measured"
-	case f.audit:
-		interrupted = "interrupted before the first problem was audited: nothing to keep"
-	}
-	return cli.End("tune", sweepflag.Mistake(err), interrupted, stdout, stderr)
+	return cli.End("tune", sweepflag.Mistake(err), "interrupted; the same command goes on", stdout, stderr)
 }
 
 // opened is an open backend.

@@ -30,14 +30,13 @@ type verb struct {
 
 // options is what the command line asks for.
 type options struct {
-	args    []string
-	input   []string
-	out     string
-	addr    string
-	plugins []string
-	stdout  io.Writer
-	stderr  io.Writer
-	look    checker
+	args   []string
+	input  []string
+	out    string
+	addr   string
+	stdout io.Writer
+	stderr io.Writer
+	look   checker
 }
 
 var verbs []verb
@@ -55,10 +54,7 @@ func init() { // a variable would depend on itself: misuse lists verbs
 		{"predict", "[LESSON [TEXT]]", "keep a prediction; all next to what came out", "", 100, []string{"input"}, predict},
 		{"collect", "NAME", "the file to hand in", `under which name? As in: go run ./cmd/workshop collect "Ada"`, 100, []string{"input", "out"}, collect},
 		{"class", "FOLDER", "what all handed in, and their ladder", "in which folder are the hand-ins? As in: go run ./cmd/workshop class hand-ins/", 1000, []string{"out"}, class},
-		{"slides", "", "the lessons for Marp", "", 0, []string{"out"}, slides},
-		{"handout", "", "the lessons on paper", "", 0, []string{"out"}, handout},
 		{"serve", "", "the lessons as pages that check exercises", "", 0, []string{"addr"}, serve},
-		{"offline", "FILE", "an archive that needs no network", "into which file? As in: go run ./cmd/workshop offline out/matladder.tar.gz --plugin tpu", 1, []string{"plugin"}, offline},
 	}
 }
 
@@ -96,7 +92,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, look chec
 	f.StringArrayVar(&o.input, "input", nil, "results `FILE` or glob for predict and collect; may be repeated (default out/*.csv)")
 	f.StringVar(&o.out, "out", "", "write to `FILE`; of class, into that folder")
 	f.StringVar(&o.addr, "addr", "127.0.0.1:8080", "serve pages at `ADDRESS`; :8080 is for all of a room")
-	f.StringArrayVar(&o.plugins, "plugin", nil, "pack the `PLUGIN` that is installed here, for offline; may be repeated")
 	err := cli.Parse(f, args, manual())
 	if err == nil {
 		err = command(ctx, f, o)

@@ -73,9 +73,6 @@ func TestStatus(t *testing.T) {
 		"class":                  cli.Usage,
 		"class nowhere":          cli.Usage,
 		"list --input x":         cli.Usage,
-		"slides --out s.md":      cli.OK,
-		"handout --out h.md":     cli.OK,
-		"offline":                cli.Usage,
 		"serve 8080":             cli.Usage,
 	} {
 		code, stdout, stderr := workshopRun(strings.Fields(args)...)

@@ -16,7 +16,6 @@ import (
 
 	"matladder/internal/cli"
 	"matladder/internal/each"
-	"matladder/internal/files"
 	"matladder/internal/words"
 	"matladder/plots/figure"
 	"matladder/results"
@@ -255,25 +254,6 @@ func class(ctx context.Context, o *options) error {
 	return nil
 }
 
-func slides(_ context.Context, o *options) error { return o.write("out/slides.md", classroom.Slides) }
-func handout(_ context.Context, o *options) error {
-	return o.write("out/handout.md", classroom.Handout)
-}
-
-// write writes what make makes to --out.
-func (o *options) write(path string, make func() (string, error)) error {
-	text, err := make()
-	if err != nil {
-		return err
-	}
-	path = filepath.FromSlash(cmp.Or(o.out, path))
-	if err := files.Write(path, []byte(text)); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(o.stdout, filepath.ToSlash(path))
-	return err
-}
-
 // serve shows the pages of the archive, or those of the repository as it is.
 func serve(ctx context.Context, o *options) error {
 	folder := classroom.Pages
@@ -295,20 +275,4 @@ func serve(ctx context.Context, o *options) error {
 		return err
 	}
 	return nil
-}
-
-func offline(ctx context.Context, o *options) error {
-	contents, err := classroom.Pack(ctx, ".", o.args[0], o.plugins)
-	if err != nil {
-		return err
-	}
-	for _, line := range contents {
-		fmt.Fprintln(o.stdout, line)
-	}
-	info, err := os.Stat(o.args[0])
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(o.stdout, "%s: %.1f MB; unpacked, OFFLINE.md says how to go on\n", o.args[0], float64(info.Size())/1e6)
-	return err
 }

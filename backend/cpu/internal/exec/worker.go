@@ -21,10 +21,6 @@ type Worker struct {
 	tags   [][]int  // by operand: the block in each slot of its own; -1 for none
 	caches []*cache // by operand: what workers share; nil for none
 
-	mesh   *mesh // of devices; nil of one alone
-	device int
-	wait   func() bool // lets other devices go on; false once none can
-
 	shown            [][2]int // by operand: from which element of k to before which one it counts
 	unit, unitPacked []byte   // elements of k of which some do not count: a few rows of memory, and these packed
 
@@ -132,7 +128,7 @@ func (w *Worker) see() {
 // run executes steps in the current program.
 func (w *Worker) run(steps []*plan.Step) {
 	for i, s := range steps {
-		if w.Taping && (s.Kind == plan.StepFill || s.Kind == plan.StepRowLoop) {
+		if w.Taping && (s.Kind == plan.StepFill || s.Kind == plan.StepRowLoop || s.Stmt != nil && s.Stmt.Kind == tile.Start) {
 			w.leaf(func() { w.run(steps[i : i+1]) })
 			continue
 		}
@@ -144,9 +140,10 @@ func (w *Worker) run(steps []*plan.Step) {
 			w.computeRows(s, 0, w.Places[s.Dst].Rows)
 			w.stored(s)
 		case plan.StepWhen:
-			if s.Stmt.Kind != tile.When {
-				w.copying(s.Stmt)
-			} else if tile.EvalCond(s.Cond, &w.Frame) {
+			switch {
+			case s.Stmt.Kind == tile.Start:
+				w.start(s.Stmt.Copy)
+			case s.Stmt.Kind == tile.When && tile.EvalCond(s.Cond, &w.Frame):
 				w.run(s.Body)
 			}
 		case plan.StepRowLoop:

@@ -119,6 +119,15 @@ func edgeFloat32AVX512(c *float32, ldc int, next uintptr, rows, cols int, a *uin
 func edgePairsAVX2(c *int32, ldc int, next uintptr, rows, cols int, a *uint32, panel, steps int, b *uint32, accumulate bool)
 
 //go:noescape
+func gemvBFloat16AVX512(c *float32, ldc int, a *uint32, lda int, b *uint32, steps, rows, cols int, accumulate bool)
+
+//go:noescape
+func gemvFloat32AVX2(c *float32, ldc int, a *uint32, lda int, b *uint32, steps, rows, cols int, accumulate bool)
+
+//go:noescape
+func gemvFloat32AVX512(c *float32, ldc int, a *uint32, lda int, b *uint32, steps, rows, cols int, accumulate bool)
+
+//go:noescape
 func groupsPairsAVX2(c *float32, ldc, groups int, a, b *uint32, next uintptr, rows, turns int, accumulate bool)
 
 //go:noescape

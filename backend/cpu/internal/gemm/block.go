@@ -14,7 +14,6 @@ type block[C Sum] struct {
 	accumulate    bool
 	far, thin     bool // b comes from far; and few rows of a meet it
 	bias          bias[C]
-	dots          *dotsKernel[C]
 }
 
 // run divides k into chunks and m into pieces of a that fit L2. For each piece
@@ -110,12 +109,9 @@ func (x *block[C]) column(i0, i1, j, s, steps int) {
 		x.kernel.edge(&x.c[i0*x.ldc+j], x.ldc, next, i1-i0, cols, x.a.at(i0/x.mr, s), x.a.panel/wordBytes, steps, b, accumulate)
 		return
 	}
-	if !x.a.packed && x.kernel.isEdge(cols) && x.dots.run != nil && x.bias.rows == nil {
-		done := x.edgeAlong(i0, i1, j, cols, s, steps, b, accumulate)
-		if done == steps {
-			return
-		}
-		s, steps, b, accumulate = s+done, steps-done, offset(b, done*x.nr*wordBytes), accumulate || done > 0
+	if !x.a.packed && x.kernel.isEdge(cols) && x.kernel.gemv.run != nil {
+		x.edgeAlong(i0, i1, j, cols, s, steps, b, accumulate)
+		return
 	}
 	if whole := (i1 - i0) / x.mr; x.kernel.column != nil && cols == x.nr && steps >= columnSteps && whole > 0 && !x.thin {
 		c, a := &x.c[i0*x.ldc+j], x.a.at(i0/x.mr, s)

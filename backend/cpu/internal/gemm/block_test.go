@@ -49,13 +49,13 @@ func testBlock[S Source, C Sum](t *testing.T, p *MicroKernels[S, C]) {
 	}
 	checkBlock(t, r, p, 5*p.MR+1, 3*p.NR-1, 1100*p.KU/p.Words+1)
 	deep := *p
-	deep.blocking.steps = 2 * alongSteps // the last few columns of rows in more pieces than one
+	deep.blocking.steps = 2 * gemvSteps // the last few columns of rows in more pieces than one
 	for m := range 2 * dotsColumns {
 		if !run() {
 			continue
 		}
 		checkBlock(t, r, &deep, 1+m, r.IntN(2)*p.NR+1+r.IntN(edgeCols), (17+r.IntN(100))*p.KU/p.Words)
-		checkBlock(t, r, &deep, alongRows-3+m, 1+r.IntN(edgeCols), (alongSteps+r.IntN(alongSteps))*p.KU/p.Words)
+		checkBlock(t, r, &deep, 1+r.IntN(70), 1+r.IntN(edgeCols), (gemvSteps+r.IntN(gemvSteps))*p.KU/p.Words)
 	}
 }
 
@@ -101,7 +101,15 @@ func checkBlock[S Source, C Sum](t *testing.T, r *rand.Rand, p *MicroKernels[S, 
 			copy(run.Rows[i*run.LDA:], a[i*k:][:k])
 		}
 	}
-	if p.CanRead(ReadDots) && r.IntN(4) == 0 {
+	if p.CanRead(ReadColumns) && run.Rows != nil && (n <= gemvColumns || r.IntN(8) == 0) && r.IntN(2) == 0 {
+		split = -3
+		ldb := n + 3*min(n-1, 1) // one column may lie as it is multiplied
+		unpacked := fenced[S](t, max(0, k-1)*ldb+n)
+		for l := range k {
+			copy(unpacked[l*ldb:], b[l*n:][:n])
+		}
+		p.MultiplyColumns(run, c, ldc, m, n, k, unpacked, ldb, accumulate)
+	} else if p.CanRead(ReadDots) && r.IntN(4) == 0 {
 		split = -2
 		unpacked, ldb := fenced[S](t, (n-1)*(k+3)+k), k+3
 		for j := range n {

@@ -23,6 +23,7 @@ const (
 	ReadStreams       // in place: row of A after row of A, along its rows (GEMV)
 	ReadPieces        // pieces of it are packed, one at a time
 	ReadAlong         // in place: register tiles go along its rows and widen it, an InPlace
+	ReadColumns       // few columns are copied, and multiplied along rows of A as they lie
 	ReadDots          // in place, its columns being rows of memory: products along these are summed
 
 	// The ways of Strided, which reads A in place too.
@@ -55,6 +56,8 @@ func (p *MicroKernels[S, C]) CanRead(read ReadB) bool {
 		return p.direct.pieces.steps > 0
 	case ReadDots:
 		return p.dots.run != nil
+	case ReadColumns:
+		return p.kernel.gemv.run != nil && p.ReadsA(p.KU)
 	}
 	return false
 }

@@ -177,27 +177,52 @@ type directWork struct {
 
 var directWorks = sync.Pool{New: func() any { return new(directWork) }}
 
-// run multiplies columns j0 … j1-1 over steps s0 … s1-1.
+// run multiplies columns j0 … j1-1 over steps s0 … s1-1. Where b stays in L2 it is gone over for a
+// tile's rows of a after another, so that c is written along its rows.
 func (x *directBlock[S, C]) run(j0, j1, s0, s1 int) {
 	if j0 >= j1 || s0 >= s1 {
 		return
 	}
 	x.begin(s0, s1-s0)
 	chunk := x.directSteps(x.m, j1-j0, (s1-s0)*x.KU, x.ldb)
-	wide := x.direct.of(x.m, j1-j0)
+	wide, band := x.direct.of(x.m, j1-j0), x.m
+	if x.near(x.k, x.ldb) {
+		band = x.rowsOf(wide)
+	}
 	for s := s0; s < s1; s += chunk {
-		steps, tile := min(chunk, s1-s), wide
-		for j := j0; j < j1; j += tile.cols {
-			if left := j1 - j; left < tile.cols {
-				if x.direct.whole {
-					x.edge(j, left, s, steps)
-					break
+		for i := 0; i < x.m; i += band {
+			steps, tile := min(chunk, s1-s), wide
+			for j := j0; j < j1; j += tile.cols {
+				if left := j1 - j; left < tile.cols {
+					if x.direct.whole {
+						if i == 0 {
+							x.edge(j, left, s, steps)
+						}
+						break
+					}
+					tile = x.direct.of(band, left)
 				}
-				tile = x.direct.of(x.m, left)
+				x.column(tile, i, min(i+band, x.m), j, min(tile.cols, j1-j), s, steps, x.ahead(j1-j, chunk))
 			}
-			x.column(tile, j, min(tile.cols, j1-j), s, steps, x.ahead(j1-j, chunk))
 		}
 	}
+}
+
+// near reports whether a b of k rows that lie ldb elements apart stays in L2.
+func (p *MicroKernels[S, C]) near(k, ldb int) bool {
+	return k*ldb*memory.Size[S]() <= p.host.L2OrUsual()/2
+}
+
+// rowsOf is how many rows of a a tile takes at once: about equal parts of all, or of a panel.
+func (x *directBlock[S, C]) rowsOf(tile directTile[C]) int {
+	rows := x.m
+	if x.a.packed {
+		rows = min(rows, x.MR)
+	}
+	if rows <= tile.rows {
+		return rows
+	}
+	return even(rows, tile.rows)
 }
 
 // ahead is how far ahead a tile asks for b, in bytes, that is left of the last n columns
@@ -220,23 +245,13 @@ const (
 	directStreams = 16
 )
 
-// column multiplies cols columns by all rows of a, about as many at a time: of one panel, if a is packed.
-func (x *directBlock[S, C]) column(tile directTile[C], j, cols, s, steps, ahead int) {
+// column multiplies cols columns by rows i0 … i1-1 of a.
+func (x *directBlock[S, C]) column(tile directTile[C], i0, i1, j, cols, s, steps, ahead int) {
 	b, ldb, accumulate := at(x.b, s*x.KU*x.ldb+j), x.ldb*memory.Size[S](), x.accumulate || s > 0
-	panel := x.m
-	if x.a.packed {
-		panel = x.MR
-	}
-	for i := 0; i < x.m; i += panel {
-		a, end := x.a.at(i/x.MR, s), min(i+panel, x.m)
-		rows := end - i
-		if rows > tile.rows {
-			rows = even(rows, tile.rows)
-		}
-		for r := i; r < end; r += rows {
-			tile.run(&x.c[r*x.ldc+j], x.ldc, steps, offset(a, (r-i)*x.a.row), x.a.row, x.a.step, b, ldb, ahead,
-				min(rows, end-r), cols, x.bias.at(r, s), accumulate)
-		}
+	rows := x.rowsOf(tile)
+	for i := i0; i < i1; i += rows {
+		a := offset(x.a.at(i/x.MR, s), i%x.MR*x.a.row)
+		tile.run(&x.c[i*x.ldc+j], x.ldc, steps, a, x.a.row, x.a.step, b, ldb, ahead, min(rows, i1-i), cols, x.bias.at(i, s), accumulate)
 	}
 }
 
@@ -260,7 +275,7 @@ func (p *MicroKernels[S, C]) directSteps(m, n, k, ldb int) int {
 		return p.direct.steps
 	}
 	const deep = 128
-	if near := k*ldb*memory.Size[S]() <= p.host.L2OrUsual()/2; near && m <= p.MR {
+	if p.near(k, ldb) {
 		return ceil(k, p.KU)
 	}
 	if row := ldb * memory.Size[S](); row <= directAhead && m <= p.MR {

@@ -15,7 +15,7 @@
 //     fit the caches (block.go, blocking.go) and calls the micro-kernel, which keeps one tile
 //     of c in registers over a run of k (tile.go), one tile after another below it
 //     (also tile.go). The last columns of c, where they are few, may have a routine of
-//     their own (edge_along.go), also for rows of a as they lie.
+//     their own (edge.go), also for rows of a as they lie (gemv.go).
 //  4. Where packing a would show, Multiply takes rows of it as they lie, if words in
 //     memory are those of panels, as float32 and four bytes of int8 are (rows.go).
 //
@@ -23,14 +23,16 @@
 // read b unpacked add the 128 in registers, and the sums of a row of a start from -128 times
 // its own sum (bias.go). Streams widen to int16 and need neither.
 //
-// For an a of few rows packing all of b would take longer than multiplying. Then b
-// is read where it lies, and so is a if words in memory are those of panels:
+// For an a of few rows, or a b of few columns, packing all of b would take longer than
+// multiplying. Then b is read where it lies, and so is a if words in memory are those of panels:
 //
 //   - MultiplyDirect takes a b of elements as they are multiplied, in a way that
 //     MicroKernels.Read chooses by the rows of a (direct.go). Streams go along eight rows of b
 //     at a time, for one row of a after another (stream.go). Register tiles go down
-//     the rows of b: the fewer rows of a there are, the more columns a tile has. Pieces of b are packed into L2, one at a time, where tiles would
-//     go down the same rows too often (pieces.go).
+//     the rows of b: the fewer rows of a there are, the more columns a tile has. Pieces of b are
+//     packed into L2, one at a time, where tiles would go down the same rows too often (pieces.go).
+//   - MultiplyColumns takes a b of few columns, which are copied, and an a as it lies: each
+//     element of c is the sum of the products along a row of a (gemv.go).
 //   - MultiplyDots takes a b whose columns are rows of memory, as K of attention is: each
 //     element of c is the sum of the products along two rows (dots.go).
 //   - An InPlace takes a b of elements narrower than are multiplied (int4, int8,

@@ -18,7 +18,7 @@ func (p *MicroKernels[S, C]) Routine(read ReadB) string {
 		return tilesRoutines[p.Format]
 	}
 	f, ok := map[ReadB]any{
-		ReadPacked: p.kernel.tile, ReadPieces: p.kernel.tile, ReadTiles: p.direct.of(p.MR, p.NR).run, ReadStreams: p.stream.run, ReadDots: p.dots.run,
+		ReadPacked: p.kernel.tile, ReadPieces: p.kernel.tile, ReadTiles: p.direct.of(p.MR, p.NR).run, ReadStreams: p.stream.run, ReadDots: p.dots.run, ReadColumns: p.kernel.gemv.run,
 	}[read]
 	if !ok || reflect.ValueOf(f).IsNil() {
 		return ""

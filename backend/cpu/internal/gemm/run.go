@@ -37,7 +37,7 @@ func (p *MicroKernels[S, C]) ReadsA(k int) bool {
 // several times as fast as along its rows: those of a b that is not packed, and where no dot
 // products take them along rows.
 func (p *MicroKernels[S, C]) WantsPanels(n int, packedB bool) bool {
-	return n%p.NR > 0 && p.kernel.isEdge(n%p.NR) && !(packedB && p.dots.run != nil)
+	return n%p.NR > 0 && p.kernel.isEdge(n%p.NR) && !(packedB && p.kernel.gemv.run != nil)
 }
 
 // FewColumns is the most columns left over after whole register tiles that cost only in
@@ -90,7 +90,7 @@ func (p *MicroKernels[S, C]) MultiplyPart(r Run[S], c []C, ldc, m, n, k0, k, dep
 		c: c, ldc: ldc, m: m, n: n,
 		a: a, b: words(r.B, p.SizeB(depth, n)), panelB: p.PanelB(depth) / wordBytes,
 		step0: k0 / p.KU, steps: steps, accumulate: accumulate, far: r.Far,
-		bias: p.kernel.biasOf(a, p.MR, m, 0, steps, memory), dots: &p.dots,
+		bias: p.kernel.biasOf(a, p.MR, m, 0, steps, memory),
 	}
 	x.run()
 }

@@ -56,9 +56,19 @@ func (k kernel[C]) taped(t *Tape) kernel[C] {
 			t.keep(func() { k.rows.tile(c, ldc, steps, a, lda, b, bias, next, rows, cols, accumulate) })
 		}
 	}
+	x.gemv.run, x.gemv.half = k.gemv.run.taped(t), k.gemv.half.taped(t)
 	if k.bias != nil {
 		x.bias = func(dst, a *uint32, steps int) { t.keep(func() { k.bias(dst, a, steps) }) }
 		x.rows.bias = func(dst, a *uint32, lda, steps, rows int) { t.keep(func() { k.rows.bias(dst, a, lda, steps, rows) }) }
 	}
 	return x
+}
+
+func (f gemv[C]) taped(t *Tape) gemv[C] {
+	if f == nil {
+		return nil
+	}
+	return func(c *C, ldc int, a *uint32, lda int, b *uint32, steps, rows, cols int, accumulate bool) {
+		t.keep(func() { f(c, ldc, a, lda, b, steps, rows, cols, accumulate) })
+	}
 }

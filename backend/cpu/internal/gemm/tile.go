@@ -18,6 +18,7 @@ type kernel[C Sum] struct {
 	// edge, where it is not nil, does what tile does for the few columns of the
 	// last panel of b, with many panels of a. Then there is no bias.
 	edge edge[C]
+	gemv gemvKernel[C]
 
 	tape *Tape // that its calls are on; nil for none
 }

@@ -234,3 +234,19 @@ func packTilesGo[S Source](e pack.Encoding[S]) pack.Packer[S] {
 		},
 	}
 }
+
+// gemvWords returns the twin of the gemv whose words multiply gives the sum of the products of.
+func gemvWords[C Sum](multiply func(a, b uint32) C) gemv[C] {
+	return func(c *C, ldc int, a *uint32, lda int, b *uint32, steps, rows, cols int, accumulate bool) {
+		for i := range rows {
+			x := span(offset(a, i*lda), steps)
+			for j := range cols {
+				var s C
+				for l, w := range span(offset(b, j*gemvColumn*wordBytes), steps) {
+					s += multiply(x[l], w)
+				}
+				add(&span(c, i*ldc+1)[i*ldc], j, s, accumulate)
+			}
+		}
+	}
+}

@@ -50,7 +50,10 @@ func layOutDot(p *plan.Plan, s *plan.Step, d *plan.Dot) error {
 			return operands(p, d, a, b)
 		}
 	}
-	d.Options = options(p, e, a, b, rows)
+	few := inColumns(p, e, a, b, rows)
+	if few == nil {
+		d.Options = options(p, e, a, b, rows)
+	}
 	kernels := kernelsFor(p, d.Options)
 	d.Product = productOf(kernels.Thin(), a.factor, b.factor, a.Dtype, b.Dtype)
 	if d.Groups == nil || d.Groups.InPlace {
@@ -60,8 +63,10 @@ func layOutDot(p *plan.Plan, s *plan.Step, d *plan.Dot) error {
 	}
 	d.Thin = d.Product
 	switch {
+	case few != nil:
+		d.Product = few
 	case e.TransB && readsDots(d.Product, d.Options, rows):
-		d.Product.Unpacked, d.Product.B.Dots = d.Product.Dots, true
+		d.Product.Unpacked, d.Product.B.AsItLies = d.Product.Dots, true
 		d.Product.B.Format += "/dots"
 	case d.Product == nil || e.TransB || rows > d.Product.Unpacked.Rows:
 		d.Product = productOf(kernels, a.factor, b.factor, a.Dtype, b.Dtype)
@@ -108,6 +113,26 @@ func inPlace(k *gemm.Kernels, a, b side, rows int, grouped bool) *plan.Product {
 	}
 	x.Unpacked, x.B.InPlace = reader, true
 	x.B.Format += "/in place"
+	return x
+}
+
+// inColumns is a product of so many rows of a as they lie by a b of few columns; nil if it has more, or if rows are
+// not whole steps.
+func inColumns(p *plan.Plan, e *tile.Expr, a, b side, rows int) *plan.Product {
+	x := productOf(p.Machine.Kernels.Thin(), a.factor, b.factor, a.Dtype, b.Dtype)
+	if x == nil || x.Columns == nil || e.TransA || e.TransB || p.Machine.CacheBytes == 0 || p.Machine.Choices.ReadA == plan.ReadAPacked {
+		return nil
+	}
+	n := b.Cols
+	if i := b.Dim(false); i >= 0 {
+		n = b.Array[i]
+	}
+	if !x.PaysColumns(rows, n, a.size) || !wholeSteps(x.A.Unit, a.Matrix, b.Matrix, true, plan.GCD(a.from, a.size)) {
+		return nil
+	}
+	x.Unpacked, x.A.AsItLies, x.B.AsItLies = x.Columns, true, true
+	x.A.Format += "/columns"
+	x.B.Format += "/columns"
 	return x
 }
 

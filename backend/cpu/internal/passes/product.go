@@ -20,7 +20,7 @@ func productOf(k *gemm.Kernels, a, b, inA, inB tile.Dtype) *plan.Product {
 	case pair{tile.Float32, tile.Float32}:
 		p = newProduct(k.Float32, k.Float32, k.Choices, tile.Float32)
 		if x := strided(k.Strided, k.Choices.B); x != nil && inA == a && inB == b {
-			p.Unpacked, p.Routine, p.ReadsA, p.Dots = x, k.Strided.Routine, true, nil
+			p.Unpacked, p.Routine, p.ReadsA, p.Dots, p.Columns = x, k.Strided.Routine, true, nil, nil
 		}
 	case pair{tile.BFloat16, tile.BFloat16}:
 		p = newProduct(k.BFloat16, k.BFloat16, k.Choices, tile.Float32)
@@ -47,7 +47,7 @@ func widenedSides(p *plan.Product, a, b, inA, inB tile.Dtype, isa gemm.ISA) *pla
 		p.ReadsA = false
 	}
 	if inA != a || inB != b {
-		p.Dots = nil
+		p.Dots, p.Columns = nil, nil
 	}
 	if inB != b && ok {
 		p.B, ok = widened(p.B, inB, b, isa)
@@ -167,6 +167,9 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.MicroKernels[S, C], b *gem
 	if same {
 		p.Path, p.Dots = b, readerOf(gemm.ReadDots, b.DotsRows(), [2]int{b.MR, 1}, func(x plan.Call) {
 			b.MultiplyDots(runOf[T](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, memory.View[T](x.B.Mem)[x.B.Off:], x.B.LD, x.Accumulate)
+		})
+		p.PaysColumns, p.Columns = b.PaysColumns, readerOf(gemm.ReadColumns, gemm.AllRows, [2]int{1, 1}, func(x plan.Call) {
+			b.Taped(x.Tape).MultiplyColumns(runOf[T](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, memory.View[T](x.B.Mem)[x.B.Off:], x.B.LD, x.Accumulate)
 		})
 	}
 	if a.Whole(a.MR, a.NR, a.NR) {

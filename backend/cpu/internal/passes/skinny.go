@@ -21,7 +21,7 @@ func skinny(p *plan.Plan) error {
 		b.Pays = d.Product.Unpacked.Rows
 	}
 	for _, o := range p.Operands {
-		if o.IsB && (o.Packing.Dots || o.Columns && o.Meets <= o.Pays*o.K) {
+		if o.IsB && (o.Packing.AsItLies || o.Columns && o.Meets <= o.Pays*o.K) {
 			o.Keep = plan.KeepUnpacked
 		}
 	}

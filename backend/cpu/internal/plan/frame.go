@@ -18,8 +18,6 @@ type Frame struct {
 	Mem    []byte   // the worker's own
 	Rows   []byte   // of mem: row vectors
 
-	Coordinates []int // of the device, by axis of the mesh
-
 	Row, Col   int // of the piece of a product in hand
 	Seen       Seen
 	Wide       []Widened         // by ref
@@ -67,10 +65,7 @@ func (f *Frame) ProgramID(a *tile.Axis) int {
 	if i := slices.Index(f.Plan.Program.Grid, a); i >= 0 {
 		return f.IDs[i]
 	}
-	switch i := slices.Index(f.Plan.Program.Mesh, a); {
-	case i >= 0 && i < len(f.Coordinates):
-		return f.Coordinates[i]
-	case i >= 0:
+	if slices.Contains(f.Plan.Program.Mesh, a) {
 		return 0 // of one device
 	}
 	panic("cpu: " + a.Name + " is not an axis of " + f.Plan.Program.Name)

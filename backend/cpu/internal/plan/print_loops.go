@@ -152,6 +152,8 @@ func (c *Blocking) direct() []Loop {
 		return append(list, c.runs(), Loop{c.MC, fmt.Sprintf("× 1 row of a by %d columns of b, along its rows %s", c.NC, where)})
 	case gemm.ReadDots:
 		return append(list, Loop{tile.Ceil(c.MC, mr), fmt.Sprintf("× %d rows of a by %d columns of b, along these %s", min(c.MC, mr), c.NC, where)})
+	case gemm.ReadColumns:
+		return append(list, Loop{tile.Ceil(c.Cols, c.tile[1]), fmt.Sprintf("× %d columns of b, each copied, by %d rows of a where they lie", min(c.Cols, c.tile[1]), c.MC)})
 	case gemm.ReadAlong:
 		return append(list, c.runs(), Loop{tile.Ceil(c.MC, mr), fmt.Sprintf("× %d rows of a, one panel", mr)},
 			c.widths(where, mr))

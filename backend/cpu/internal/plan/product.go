@@ -25,12 +25,14 @@ type Product struct {
 	Whole func(x Call, narrow bool, by gemm.Scaling)
 	// Unpacked multiplies by a b that is not packed. At first it takes elements as they are
 	// multiplied, and, in pieces of b, also an a that is not packed where ReadsA. The passes
-	// put Dots in its place where columns of b are rows of memory (nil if the path has none), or
-	// what InPlace has for a b that lies in memory as dtype inB, rows being whole numbers of so
-	// many elements, and groups of k having scales or not (nil if it has none).
-	Unpacked, Dots *Reader
-	InPlace        func(inB tile.Dtype, whole int, grouped bool) *Reader
-	Path           any // the *gemm.MicroKernels of both, which Figures measure; nil where A and B have different ones
+	// put Dots in its place where columns of b are rows of memory, or Columns where those are few
+	// for rows of a as they lie (nil if the path has none), or what InPlace has for a b that lies in
+	// memory as dtype inB, rows being whole numbers of so many elements, and groups of k having
+	// scales or not (nil if it has none).
+	Unpacked, Dots, Columns *Reader
+	PaysColumns             func(m, n, k int) bool // so few are they
+	InPlace                 func(inB tile.Dtype, whole int, grouped bool) *Reader
+	Path                    any // the *gemm.MicroKernels of both, which Figures measure; nil where A and B have different ones
 
 	Blocking func(m, n, k int) (run, rows, cols int) // as block and rows divide them
 	Routine  func(read gemm.ReadB) string            // the micro-kernel, in assembly; "" for none
@@ -82,7 +84,7 @@ type Packing struct {
 	Pack     PackFunc
 	Widening *Widening // that pack begins with; nil for none
 	InPlace  bool      // b: where it is not packed it is widened as it is read
-	Dots     bool      // b: where it is not packed it is read along its columns, which are rows of memory
+	AsItLies bool      // it is not packed, but read along its rows or, a b, its columns
 	Chunk    int       // words of a lane that a chunk has at most
 }
 

@@ -1,4 +1,4 @@
-package classroom
+package main
 
 import (
 	"fmt"
@@ -42,9 +42,9 @@ var (
 	item     = regexp.MustCompile(`(?m)^(?:- |[0-9]+\. )`)
 )
 
-// Slides turns the lessons into a deck for Marp (https://marp.app): a slide for each
+// deck turns the lessons into a deck for Marp (https://marp.app): a slide for each
 // part, more where it is long, and all questions of a lesson ahead of the answers.
-func Slides() (string, error) {
+func deck() (string, error) {
 	var b strings.Builder
 	b.WriteString(slidesHead)
 	for _, e := range workshop.All {
@@ -233,9 +233,9 @@ var (
 	runs     = regexp.MustCompile(`(?m)^go run .*$`)
 )
 
-// Handout is what people are given on paper: the words of each lesson, its predictions
+// handout is what people are given on paper: the words of each lesson, its predictions
 // with room to write, its commands, and the file of its exercise.
-func Handout() (string, error) {
+func handout() (string, error) {
 	var b strings.Builder
 	b.WriteString("# Why a matrix multiplication gets fast\n\nName: ______________________   Machine: ______________________\n\n" +
 		"Begin with `go run ./cmd/workshop ready`. A prediction is written here, or with `go run ./cmd/workshop predict 0 \"…\"`; at the end `go run ./cmd/workshop predict` shows all beside what came out, and `go run ./cmd/workshop collect NAME` makes the file to hand in.\n")

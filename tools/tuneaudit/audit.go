@@ -1,4 +1,4 @@
-package tune
+package main
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"matladder/backend"
+	"matladder/harness/tune"
 	"matladder/harness/tuned"
 	"matladder/stats/interval"
 	"matladder/tile"
@@ -17,9 +18,18 @@ import (
 // Auditor compares the tuner with an exhaustive search of the space that it draws
 // its candidates from.
 type Auditor struct {
-	Tuner  Tuner         // as it is; its Budget is that of its own search
+	Tuner  tune.Tuner    // as it is; its Budget is that of its own search
 	Rounds int           // samples of each candidate of the exhaustive search; 0 for thirty
 	Budget time.Duration // of the exhaustive search of one job, in which each candidate has its fewest samples; 0 for no limit
+
+	now func() time.Time // the clock; nil for the real one
+}
+
+func (a *Auditor) clock() time.Time {
+	if a.now != nil {
+		return a.now()
+	}
+	return time.Now()
 }
 
 // Search is what a search for the fastest block shape found and cost.
@@ -51,7 +61,7 @@ const comparisons = 3
 // Audit runs the tuner on a job, then the exhaustive search, and races the block shapes that they
 // chose, the kernel's own best and its first against each other in rounds of fresh samples.
 // Backends that predict are refused: their tuner compares all that it compiles.
-func (a *Auditor) Audit(ctx context.Context, j Job) (Audit, error) {
+func (a *Auditor) Audit(ctx context.Context, j tune.Job) (Audit, error) {
 	t := &a.Tuner
 	if _, ok := t.Backend.(backend.Predictor); ok {
 		return Audit{}, errors.New("nothing to race: this backend predicts")
@@ -61,23 +71,22 @@ func (a *Auditor) Audit(ctx context.Context, j Job) (Audit, error) {
 	u := *t
 	m := newMeter(t.Backend)
 	u.Backend = m
-	begin := t.clock()
+	begin := a.clock()
 	if out.Row, err = u.Tune(ctx, j); err != nil {
 		return Audit{}, err
 	}
-	out.Tuner = Search{out.Row.Blocks, len(m.spent), m.total(), t.clock().Sub(begin)}
+	out.Tuner = Search{out.Row.Blocks, len(m.spent), m.total(), a.clock().Sub(begin)}
 
-	begin = t.clock()
+	begin = a.clock()
 	x, err := a.exhaust(ctx, j)
 	if err != nil {
 		return Audit{}, fmt.Errorf("%s: exhaustive: %w", j.Key(), err)
 	}
-	out.Exhaustive = Search{x.best.Blocks, x.launched, x.spent, t.clock().Sub(begin)}
+	out.Exhaustive = Search{x.best.Blocks, x.launched, x.spent, a.clock().Sub(begin)}
 	out.Default, out.First, out.Samples, out.Short = x.own.Blocks, x.first.Blocks, x.samples, x.short
 
-	i := slices.IndexFunc(x.list, func(c Candidate) bool { return c.Blocks == out.Row.Blocks })
-	err = a.compare(ctx, j, &out, x.list[i], x)
-	if err != nil {
+	i := slices.IndexFunc(x.list, func(c tune.Candidate) bool { return c.Blocks == out.Row.Blocks })
+	if err := a.compare(ctx, j, &out, x.list[i], x); err != nil {
 		return Audit{}, fmt.Errorf("%s: %w", j.Key(), err)
 	}
 	return out, nil
@@ -85,11 +94,11 @@ func (a *Auditor) Audit(ctx context.Context, j Job) (Audit, error) {
 
 // compare races the tuner's block shape and those of an exhaustive search, of which some may
 // be the same, in interleaved rounds.
-func (a *Auditor) compare(ctx context.Context, j Job, out *Audit, ours Candidate, x exhausted) error {
+func (a *Auditor) compare(ctx context.Context, j tune.Job, out *Audit, ours tune.Candidate, x exhausted) error {
 	times := map[tile.Blocks][]float64{}
-	var list []Candidate
-	for _, c := range []Candidate{ours, x.best, x.own, x.first} {
-		if !slices.ContainsFunc(list, func(o Candidate) bool { return o.Blocks == c.Blocks }) {
+	var list []tune.Candidate
+	for _, c := range []tune.Candidate{ours, x.best, x.own, x.first} {
+		if !slices.ContainsFunc(list, func(o tune.Candidate) bool { return o.Blocks == c.Blocks }) {
 			list = append(list, c)
 		}
 	}
@@ -98,15 +107,15 @@ func (a *Auditor) compare(ctx context.Context, j Job, out *Audit, ours Candidate
 		if len(list) == 1 {
 			break
 		}
-		field := a.Tuner.field(list)
-		if err := a.Tuner.interleave(ctx, j, field, each, uint64(sitting), nil, nil); err != nil {
+		field, err := a.Tuner.Race(ctx, j, list, each, uint64(sitting), nil)
+		if err != nil {
 			return err
 		}
 		for _, r := range field {
-			if r.failed != nil {
-				return fmt.Errorf("%s cannot be launched any more: %w", r.Blocks, r.failed)
+			if r.Failed != nil {
+				return fmt.Errorf("%s cannot be launched any more: %w", r.Blocks, r.Failed)
 			}
-			times[r.Blocks] = append(times[r.Blocks], r.times...)
+			times[r.Blocks] = append(times[r.Blocks], r.Times...)
 		}
 	}
 	out.OverExhaustive = paired(times, x.best.Blocks, ours.Blocks)

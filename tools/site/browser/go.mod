@@ -1,4 +1,4 @@
-module matladder/workshop/browser
+module matladder/tools/site/browser
 
 go 1.26.0
 
@@ -13,4 +13,4 @@ require (
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 )
 
-replace matladder => ../..
+replace matladder => ../../..

@@ -13,8 +13,8 @@ import (
 
 	"matladder/internal/each"
 	"matladder/machine"
+	"matladder/tools/site/browser"
 	"matladder/workshop"
-	"matladder/workshop/browser"
 )
 
 func main() {

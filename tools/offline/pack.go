@@ -1,10 +1,10 @@
-package classroom
+package main
 
 import (
 	"archive/tar"
-	"bytes"
 	"compress/gzip"
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -14,56 +14,19 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"matladder/internal/files"
 	"matladder/plugins"
-	"matladder/workshop"
+	"matladder/workshop/classroom"
 )
 
-const offlinePage = `# Without a network
+//go:embed OFFLINE.md
+var page string
 
-This folder is the repository of matladder with its modules in vendor/ and, where there
-is a folder .plugins, plugins for Linux on amd64. Go itself is beside the archive, or
-on https://go.dev/dl.
-
-    cd matladder
-    export MATLADDER_PLUGINS="$PWD/.plugins"     # for lesson 6
-    go run ./cmd/workshop ready
-
-go takes modules from vendor/ and asks no network. The first run compiles everything,
-a minute or two; later ones take seconds. Then begin with workshop/lesson0.md.
-
-The lessons are also pages that check exercises without Go: open site/workshop/index.html
-in a browser, or on one machine for all of a room
-
-    go run ./cmd/workshop serve --addr :8080
-`
-
-// Pages is the folder of an archive that has the documentation as pages.
-const Pages = "site"
-
-// MakePages writes the documentation of the repository at folder as pages that need no network.
-func MakePages(ctx context.Context, folder, out string) error {
-	out, err := filepath.Abs(out)
-	if err != nil {
-		return err
-	}
-	site := exec.CommandContext(ctx, "go", "run", ".", "--out", out)
-	site.Dir = filepath.Join(folder, "tools", "site")
-	if _, err := os.Stat(site.Dir); err != nil {
-		return errors.New("no tools/site here: run this from the repository's top folder")
-	}
-	if out, err := site.CombinedOutput(); err != nil {
-		return errors.Join(ctx.Err(), fmt.Errorf("go run -C tools/site .: %w: %s", err, oneLine(out)))
-	}
-	return nil
-}
-
-// Pack writes a gzipped tar archive from which the workshop runs without a network: the
+// pack writes a gzipped tar archive from which the workshop runs without a network: the
 // repository at folder, its modules as vendor/, its pages and the plugins named. It returns what
 // is in it, a line each. path is replaced as a whole or not at all.
-func Pack(ctx context.Context, folder, file string, names []string) (contents []string, err error) {
+func pack(ctx context.Context, folder, file string, names []string) (contents []string, err error) {
 	sources, err := tracked(ctx, folder)
 	if err != nil {
 		return nil, err
@@ -84,9 +47,9 @@ func Pack(ctx context.Context, folder, file string, names []string) (contents []
 	vendor := exec.CommandContext(ctx, "go", "mod", "vendor", "-o", filepath.Join(modules, "vendor"))
 	vendor.Dir = folder
 	if out, err := vendor.CombinedOutput(); err != nil {
-		return nil, errors.Join(ctx.Err(), fmt.Errorf("go mod vendor: %w: %s", err, oneLine(out)))
+		return nil, errors.Join(ctx.Err(), fmt.Errorf("go mod vendor: %w: %s", err, strings.Join(strings.Fields(string(out)), " ")))
 	}
-	if err := MakePages(ctx, folder, filepath.Join(modules, Pages)); err != nil {
+	if err := classroom.MakePages(ctx, folder, filepath.Join(modules, classroom.Pages)); err != nil {
 		return nil, err
 	}
 	if err := files.MakeFolder(file); err != nil {
@@ -110,13 +73,13 @@ func Pack(ctx context.Context, folder, file string, names []string) (contents []
 	contents = append(contents, a.since("files of the repository"))
 	a.folder(filepath.Join(modules, "vendor"), "matladder/vendor")
 	contents = append(contents, a.since("files of modules (vendor/)"))
-	a.folder(filepath.Join(modules, Pages), "matladder/"+Pages)
-	contents = append(contents, a.since("files of pages ("+Pages+"/)"))
+	a.folder(filepath.Join(modules, classroom.Pages), "matladder/"+classroom.Pages)
+	contents = append(contents, a.since("files of pages ("+classroom.Pages+"/)"))
 	for _, p := range found {
 		a.folder(p.Root, "matladder/.plugins/"+filepath.Base(p.Root))
 		contents = append(contents, a.since("files of plugin "+p.Name+" "+p.Version+" (.plugins/)"))
 	}
-	a.text("matladder/OFFLINE.md", offlinePage)
+	a.text("matladder/OFFLINE.md", page)
 	if err := errors.Join(a.err, a.tar.Close(), z.Close(), out.Sync(), out.Close()); err != nil {
 		return nil, errors.Join(ctx.Err(), err)
 	}
@@ -149,7 +112,7 @@ func tracked(ctx context.Context, folder string) ([]string, error) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (name == "out" || name == Pages || name == "vendor" || name == ".git" || name == ".plugins"):
+		case d.IsDir() && (name == "out" || name == classroom.Pages || name == "vendor" || name == ".git" || name == ".plugins"):
 			return filepath.SkipDir
 		case d.Type().IsRegular():
 			names = append(names, name)
@@ -224,33 +187,3 @@ func (a *archive) text(name, text string) {
 		_, a.err = io.WriteString(a.tar, text)
 	}
 }
-
-// Reset puts an exercise of the repository at folder back to how it comes. What stood
-// there is kept in a file, whose path is returned; "" if it was as it comes already.
-func Reset(folder string, e workshop.Exercise, now time.Time) (kept string, err error) {
-	blank, err := e.Blank()
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(folder, filepath.FromSlash(e.File()))
-	if _, err := os.Stat(filepath.Dir(path)); err != nil {
-		return "", fmt.Errorf("%s is not here: run this from the repository's top folder", filepath.Dir(e.File()))
-	}
-	mine, err := os.ReadFile(path)
-	switch {
-	case os.IsNotExist(err):
-	case err != nil:
-		return "", err
-	case bytes.Equal(withoutCR(mine), withoutCR([]byte(blank))):
-		return "", nil
-	default:
-		kept = filepath.Join(folder, "out", "exercises", fmt.Sprintf("ex%d-%s.go.txt", e.Number, now.UTC().Format("20060102T150405.000000")))
-		if err := files.Write(kept, mine); err != nil {
-			return "", err
-		}
-	}
-	return kept, files.Replace(path, []byte(blank))
-}
-
-// withoutCR is text whose lines end as on Unix: a checkout on Windows may have others.
-func withoutCR(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }

@@ -71,7 +71,7 @@ var at tile.Pos
 func init() { tile.Interpreted = func() tile.Pos { return at } }
 
 // marks is the package that marked source imports.
-const marks = "matladder/workshop/browser"
+const marks = "matladder/tools/site/browser"
 
 // read type-checks Go source, interprets it, and returns how to find what it declares by name:
 // nil for what it does not declare. file is the name that positions have.

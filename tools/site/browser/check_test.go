@@ -226,7 +226,7 @@ func TestCheck(t *testing.T) {
 	attempts = append(attempts, wrong...)
 	var imports, calls strings.Builder
 	for i, a := range attempts {
-		fmt.Fprintf(&imports, "a%d \"matladder/workshop/browser/%s\"\n", i, a.folder(i))
+		fmt.Fprintf(&imports, "a%d \"matladder/tools/site/browser/%s\"\n", i, a.folder(i))
 		fmt.Fprintf(&calls, "show(%d, map[string]any{", a.exercise)
 		for _, m := range declares.FindAllStringSubmatch(a.source(t), -1) {
 			fmt.Fprintf(&calls, "%q: a%d.%s,", m[1], i, m[1])

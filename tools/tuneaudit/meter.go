@@ -1,4 +1,4 @@
-package tune
+package main
 
 import (
 	"context"
@@ -9,7 +9,8 @@ import (
 	"matladder/tile"
 )
 
-// meter is a backend that adds up what launches on it take.
+// meter is a backend that adds up what launches on it take. It is no backend.Adjuster, on
+// purpose: audits compare block shapes.
 type meter struct {
 	backend.Backend
 	spent map[*tile.Program]time.Duration // of all launches, by the first program

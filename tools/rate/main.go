@@ -1,5 +1,7 @@
-// Rate compares calls from another module with launches as bench times them: of one program,
-// in turns, on arrays of the same kind.
+// Rate compares calls of the library with launches as bench times them: of one program, in turns,
+// on arrays of the same kind.
+//
+//	go run ./tools/rate
 package main
 
 import (

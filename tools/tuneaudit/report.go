@@ -1,4 +1,4 @@
-package tune
+package main
 
 import (
 	"cmp"
@@ -18,8 +18,8 @@ import (
 	"matladder/tile"
 )
 
-// WriteAudits writes audits as CSV, one row a job; times are in seconds.
-func WriteAudits(w io.Writer, audits []Audit) error {
+// writeAudits writes audits as CSV, one row a job; times are in seconds.
+func writeAudits(w io.Writer, audits []Audit) error {
 	out := csv.NewWriter(w)
 	out.Write([]string{
 		"family", "kernel", "variant", "shape", "dtype_a", "dtype_b", "dtype_out", "quant", "epilogue", "options", "versions", "date",
@@ -48,8 +48,8 @@ func WriteAudits(w io.Writer, audits []Audit) error {
 	return out.Error()
 }
 
-// WriteReport writes audits as a Markdown table and below it what they come to.
-func WriteReport(w io.Writer, audits []Audit) error {
+// writeReport writes audits as a Markdown table and below it what they come to.
+func writeReport(w io.Writer, audits []Audit) error {
 	var b strings.Builder
 	b.WriteString("| size | kernel | dtypes | tuner | exhaustive | kernel's own | first choice | ÷ exhaustive | interval | ÷ own | interval | first takes | interval | shapes | time of launches | cost |\n")
 	b.WriteString("| --- | --- | --- | --- | --- | --- | --- | ---: | --- | ---: | --- | ---: | --- | ---: | ---: | ---: |\n")
@@ -165,10 +165,10 @@ func sizeOf(k tuned.Key) string {
 
 func times(b tile.Blocks) string { return strings.ReplaceAll(b.String(), "x", "×") }
 
-// TimeLookups looks rows up in the table of a file, which it reads again for each: what
+// timeLookups looks rows up in the table of a file, which it reads again for each: what
 // a later run does in place of a search. Its times are in the order of the rows. It is
 // an error if one is not found for its own key.
-func TimeLookups(path string, rows []tuned.Row) ([]time.Duration, error) {
+func timeLookups(path string, rows []tuned.Row) ([]time.Duration, error) {
 	var list []time.Duration
 	for _, r := range rows {
 		begin := time.Now()

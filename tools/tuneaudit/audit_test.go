@@ -1,4 +1,4 @@
-package tune
+package main
 
 import (
 	"bytes"
@@ -6,22 +6,115 @@ import (
 	"encoding/csv"
 	"errors"
 	"math"
+	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"matladder/backend"
+	"matladder/backend/cpu/cputest"
+	"matladder/harness/tune"
 	"matladder/harness/tuned"
+	"matladder/internal/cli"
+	"matladder/kernels"
 	"matladder/problem"
 	"matladder/stats/interval"
 	"matladder/tile"
 )
 
+func TestMain(m *testing.M) { os.Exit(cputest.Main(m, 0, 1)) }
+
+// fake times block shapes by a rule, with noise and drift, on a clock of its own.
+type fake struct {
+	backend.Backend
+	rng           *rand.Rand
+	clock         time.Time
+	seconds       func(tile.Blocks) float64
+	wrong, broken tile.Blocks // its output does not pass; does not compile
+	open          int
+}
+
+func newFake(seconds func(tile.Blocks) float64) *fake {
+	return &fake{rng: rand.New(rand.NewPCG(1, 1)), clock: time.Unix(1e9, 0), seconds: seconds}
+}
+
+// exe runs one block shape.
+type exe struct {
+	backend.Executable
+	f *fake
+	b tile.Blocks
+}
+
+func (f *fake) Compile(_ context.Context, programs []*tile.Program, _ backend.Params) (backend.Executable, error) {
+	e := &exe{f: f}
+	for _, r := range programs[0].Refs {
+		switch r.Name {
+		case "a":
+			e.b.M, e.b.K = r.Block[0], r.Block[1]
+		case "b":
+			e.b.N = r.Block[1]
+		}
+	}
+	if e.b == f.broken {
+		return nil, errors.New("does not compile")
+	}
+	f.open++
+	return e, nil
+}
+
+func (e *exe) LoadSeeded(context.Context, backend.InputSpec) error { return nil }
+func (e *exe) Poison(context.Context) error                        { return nil }
+func (e *exe) Close() error                                        { e.f.open--; return nil }
+
+func (e *exe) Check(context.Context, backend.CheckSpec) (backend.CheckResult, error) {
+	return backend.CheckResult{OK: e.b != e.f.wrong, Detail: "zeros"}, nil
+}
+
+func (e *exe) Run(ctx context.Context, launches int) (backend.Sample, error) {
+	drift := 1 + 0.1*math.Sin(float64(e.f.clock.UnixNano())/1e10) // what interleaving cancels
+	noise := 1 + 0.02*math.Abs(e.f.rng.NormFloat64())
+	d := time.Duration(e.f.seconds(e.b) * float64(launches) * drift * noise * 1e9)
+	e.f.clock = e.f.clock.Add(d)
+	return backend.Sample{Elapsed: d}, ctx.Err()
+}
+
+func auditor(f *fake) *Auditor {
+	return &Auditor{Tuner: tune.Tuner{Backend: f, Space: tune.Space{Workers: 2, Most: 30}, Versions: "v"}, now: func() time.Time { return f.clock }}
+}
+
+func job(n int) tune.Job {
+	return tune.Job{Kernel: kernels.All[3], Problem: problem.New(n, n, n, tile.Float32)}
+}
+
+// valley is fastest at 256×512×1024.
+func valley(b tile.Blocks) float64 {
+	off := func(have int, want float64) float64 { d := math.Log2(float64(have) / want); return d * d }
+	return 0.01 * (1 + 0.05*(off(b.M, 256)+off(b.K, 512)+off(b.N, 1024)))
+}
+
+// adjuster has an adjustment that audits leave alone.
+type adjuster struct{ *fake }
+
+var _ backend.Adjuster = adjuster{}
+
+func (adjuster) Adjustments(context.Context, []*tile.Program, backend.Params) ([]backend.Params, error) {
+	panic("an audit compares block shapes")
+}
+
+// predictor predicts, so that there is nothing to race.
+type predictor struct{ *fake }
+
+func (predictor) Predict(context.Context, []*tile.Program, backend.Params) (backend.Prediction, error) {
+	return backend.Prediction{}, nil
+}
+
 // audit runs the auditor on a fake.
 func audit(t *testing.T, f *fake, most, n int) Audit {
 	t.Helper()
-	a := Auditor{Tuner: *tuner(f)}
-	a.Tuner.Space.Most = most
+	a := auditor(f)
+	a.Tuner.Space.Most, a.Tuner.Backend = most, adjuster{f}
 	out, err := a.Audit(context.Background(), job(n))
 	if err != nil {
 		t.Fatal(err)
@@ -99,8 +192,8 @@ func TestAudit_Faults(t *testing.T) {
 		t.Errorf("first %v, want %v, as the first does not compile", a.First, second)
 	}
 	f.broken = tile.Blocks{M: 64, K: 64, N: 64}
-	u := Auditor{Tuner: *tuner(f)}
-	if _, err := u.Audit(context.Background(), job(64)); !errors.Is(err, ErrNone) {
+	u := auditor(f)
+	if _, err := u.Audit(context.Background(), job(64)); !errors.Is(err, tune.ErrNone) {
 		t.Error(err)
 	}
 	u.Tuner.Backend = predictor{f}
@@ -113,13 +206,14 @@ func TestAudit_Faults(t *testing.T) {
 // an interval; a cancelled audit leaves nothing open.
 func TestAudit_Budget(t *testing.T) {
 	f := newFake(valley)
-	a := Auditor{Tuner: *tuner(f), Budget: time.Second}
+	a := auditor(f)
+	a.Budget = time.Second
 	out, err := a.Audit(context.Background(), job(2048))
-	if err != nil || out.Samples != interval.Enough {
+	if err != nil || out.Samples != interval.Enough || out.Row.Params != "" {
 		t.Errorf("%v, %d samples", err, out.Samples)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	a.Tuner.Observe = func(e Event) {
+	a.Tuner.Observe = func(e tune.Event) {
 		if e.Round == 0 && e.Racing == 0 && e.Screened > 20 && e.Screened < e.Candidates {
 			cancel()
 		}
@@ -145,7 +239,7 @@ func audits() []Audit {
 
 func TestWriteReport(t *testing.T) {
 	var b bytes.Buffer
-	if err := WriteReport(&b, audits()); err != nil {
+	if err := writeReport(&b, audits()); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
@@ -161,7 +255,7 @@ func TestWriteReport(t *testing.T) {
 		}
 	}
 	b.Reset()
-	if err := WriteAudits(&b, audits()); err != nil {
+	if err := writeAudits(&b, audits()); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(&b).ReadAll()
@@ -182,11 +276,72 @@ func TestTimeLookups(t *testing.T) {
 	if err := table.WriteFile(path); err != nil {
 		t.Fatal(err)
 	}
-	if list, err := TimeLookups(path, rows); err != nil || len(list) != 2 || list[0] <= 0 {
+	if list, err := timeLookups(path, rows); err != nil || len(list) != 2 || list[0] <= 0 {
 		t.Errorf("%v %v", list, err)
 	}
 	rows[1].Blocks.M++
-	if _, err := TimeLookups(path, rows); err == nil {
+	if _, err := timeLookups(path, rows); err == nil {
 		t.Error("other blocks than the table's were found")
+	}
+}
+
+// TestRun audits two small problems, and puts what it finds into a page and a file.
+func TestRun(t *testing.T) {
+	t.Chdir(t.TempDir())
+	begin, end := cli.Marks(mark)
+	for name, text := range map[string]string{
+		"page.md":    "above\n" + begin + "\nold\n" + end + "\nbelow\n",
+		"sweep.yaml": "name: small\nsizes: [33, 24x36x40]\nkernels: [4]\ndtypes: [float32, int8]\n",
+		"bad.yaml":   "name: bad\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	audits := func(ctx context.Context, args ...string) (code int, stdout, stderr string) {
+		var out, errs bytes.Buffer
+		code = run(ctx, append([]string{"--config", "sweep.yaml", "--threads", "1", "--rounds", "6", "--candidates", "2"}, args...), &out, &errs)
+		return code, out.String(), errs.String()
+	}
+	code, stdout, stderr := audits(t.Context(), "--page", "page.md", "--note", "A note.", "--csv", "sub/a.csv")
+	if code != cli.OK || stdout != "page.md\nsub/a.csv\n" {
+		t.Fatalf("%d\n%s\n%s", code, stdout, stderr)
+	}
+	page, err := os.ReadFile("page.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"above\n" + begin + "\n\nA note.\n\nMeasured on ", "| 33 | v4_optblock | float32 | ", "| 24×36×40 | v4_optblock | int8→int32 | ",
+		"from a table of 2 rows in ", "\n" + end + "\nbelow\n",
+	} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("no %q in\n%s", want, page)
+		}
+	}
+	if rows, err := os.ReadFile("sub/a.csv"); err != nil || strings.Count(string(rows), "\n") != 3 {
+		t.Errorf("%v\n%s", err, rows)
+	}
+	if files, _ := filepath.Glob("configs/tuned/*"); len(files) > 0 {
+		t.Errorf("left behind: %v", files)
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if code, _, stderr := audits(cancelled); code != cli.Interrupted || !strings.Contains(stderr, "nothing to keep") {
+		t.Errorf("cancelled: %d %s", code, stderr)
+	}
+	for args, want := range map[string]string{
+		"--backend aot":     `backend`,
+		"--rounds 5":        "an interval takes 6",
+		"--page none.md":    "--page: open none.md",
+		"--page bad.yaml":   "--page: bad.yaml: the mark <!-- audit:begin -->",
+		"--csv .":           "cannot write .: it is a folder",
+		"--config nope":     "--config: ",
+		"--time-budget -1s": "none may be negative",
+		"v4":                `unexpected argument "v4"`,
+	} {
+		if code, stdout, stderr := audits(t.Context(), strings.Fields(args)...); code == cli.OK || stdout != "" || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%s: %d %q %q", args, code, stdout, stderr)
+		}
 	}
 }

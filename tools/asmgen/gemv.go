@@ -1,0 +1,401 @@
+package asmgen
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A Gemv multiplies rows of a as they lie by few columns of b, each a vector in memory: dot products,
+// as many at a time as a vector has lanes. Type gemv of package gemm has the loop.
+type Gemv struct {
+	Vector
+	Product
+	Columns int // at most
+}
+
+const (
+	// gemvColumn is the bytes from column to column: all in different sets of a cache.
+	gemvColumn = 4 * (1024 + 16)
+
+	rGemvLDA  = "BX" // bytes
+	rGemvLDA3 = "AX"
+	rWhole    = "R9"  // vectors in a row
+	rRowsLeft = "CX"  // rows
+	rFresh    = "R15" // rows of a turn that no other has done
+
+	gemvTail = "K5" // words behind the whole vectors
+	gemvLive = "K6" // sums that a turn stores
+	gemvRow  = "K7" // those of one row
+)
+
+// gemvBases are where each fourth row of a turn is.
+var gemvBases = []string{"R8", "R10", "R13", "R14"}
+
+// gemv writes the micro-kernel: a loop over rows for each number of columns, and one for fewer rows
+// than those take at a time.
+func (g Gemv) gemv(a *Asm) {
+	frame := 0
+	if !g.Masks {
+		frame = g.bytes()
+	}
+	a.FuncFrame("gemv"+g.Name+g.Suffix, frame, g.summing("ldc int, a *uint32, lda int, b *uint32, steps, rows, cols int"),
+		rC, rLDC, rA, rGemvLDA, rB, rWhole, rRowsLeft, rCount)
+	a.Op("SHLQ", imm(2), rLDC)
+	a.threefold(rGemvLDA, rGemvLDA3)
+	g.prepare(a)
+	few := a.NewLabel("few")
+	for cols := 1; cols <= g.Columns; cols++ {
+		more := a.NewLabel("more")
+		if cols < g.Columns {
+			a.JumpIf(rCount, "JNE", cols, more)
+		}
+		a.JumpIf(rRowsLeft, "JLT", g.Lanes/cols, few)
+		g.turns(a, g.Lanes/cols, cols)
+		a.Place(more)
+	}
+	a.Place(few)
+	g.fewRows(a)
+}
+
+// prepare divides the words of a row into whole vectors and what a mask has.
+func (g Gemv) prepare(a *Asm) {
+	a.Op("MOVQ", rWhole, rFresh)
+	a.Op("ANDQ", imm(g.Lanes-1), rFresh)
+	a.Op("SHRQ", imm(log2(g.Lanes)), rWhole)
+	if !g.Masks {
+		a.Op("VMOVQ", rFresh, xmm(g.tail()))
+		a.Op("VPBROADCASTD", xmm(g.tail()), g.tail())
+		a.Op("VPCMPGTD", "columns<>+0(SB)", g.tail(), g.tail())
+		return
+	}
+	a.Op("MOVQ", imm(-1), rNext)
+	a.Op("BZHIQ", rFresh, rNext, rNext)
+	a.Op("KMOVW", rNext, gemvTail)
+	for _, apart := range g.halves() {
+		a.Op("MOVQ", imm(g.lanesWith(apart)), rNext)
+		a.Op("KMOVW", rNext, g.upper(apart))
+	}
+}
+
+// tail is the register that has the mask of the words behind whole vectors, where there are no mask
+// registers.
+func (g Gemv) tail() string { return g.reg(g.Registers - 1) }
+
+// turns goes through the rows, some at a time. If fewer are left some take a turn again, whose sums
+// are not stored.
+func (g Gemv) turns(a *Asm, rows, cols int) {
+	turn, whole, done := a.NewLabel("turn"), a.NewLabel("whole"), a.NewLabel("done")
+	if g.Masks {
+		a.Op("MOVQ", imm(1<<(rows*cols)-1), rNext)
+		a.Op("KMOVW", rNext, gemvLive)
+	}
+	a.Place(turn)
+	a.Op("MOVQ", rA, gemvBases[0])
+	for i := 1; 4*i < rows; i++ {
+		a.Op("LEAQ", indexed(at(gemvBases[i-1], 0), rGemvLDA, 4), gemvBases[i])
+	}
+	a.load("b", rB)
+	sum := g.fold(a, g.sums(a, rows, cols))
+	a.Op("MOVQ", imm(rows), rFresh)
+	a.Op("CMPQ", rRowsLeft, rFresh)
+	a.Op("CMOVQLT", rRowsLeft, rFresh)
+	g.store(a, sum, rows, cols)
+	a.Op("SUBQ", rFresh, rRowsLeft)
+	a.Op("JEQ", string(done))
+	a.JumpIf(rRowsLeft, "JGE", rows, whole)
+	a.Op("MOVQ", rRowsLeft, rFresh)
+	if g.Masks {
+		a.EOL("the last sums, of those rows")
+		a.Op("IMUL3Q", imm(-cols), rRowsLeft, rCount)
+		a.Op("ADDQ", imm(rows*cols), rCount)
+		a.Op("MOVQ", imm(-1), rNext)
+		a.Op("SHLXQ", rCount, rNext, rNext)
+		a.Op("ANDQ", imm(1<<(rows*cols)-1), rNext)
+		a.Op("KMOVW", rNext, gemvLive)
+	}
+	a.Place(whole)
+	for _, of := range [][2]string{{rGemvLDA, rA}, {rLDC, rC}} {
+		a.Op("MOVQ", rFresh, rCount)
+		a.Op("IMULQ", of[0], rCount)
+		a.Op("ADDQ", rCount, of[1])
+	}
+	a.Op("JMP", string(turn))
+	a.Place(done)
+	a.Return()
+}
+
+// sums multiplies some rows by the columns. Those of the first row come first.
+func (g Gemv) sums(a *Asm, rows, cols int) []string {
+	sums, b := g.regs(0, rows*cols), g.regs(rows*cols, rows*cols+cols)
+	temp := inTurn(g.regs(rows*cols+cols, min(rows*cols+cols+4, g.Registers-1)))
+	bases := gemvBases[:(rows+3)/4]
+	step := func(masked bool, ask func(row int)) {
+		for j := range b {
+			g.load(a, at(rB, j*gemvColumn), b[j], masked)
+		}
+		for i := range rows {
+			mem, words := rowOf(bases[i/4], rGemvLDA, rGemvLDA3, i%4, 0), ""
+			ask(i)
+			for j := range b {
+				switch sum := sums[i*cols+j]; {
+				case masked && g.Masks && g.Name == float32s.Name: // such a load would take a port of vectors
+					a.Op("VFMADD231PS", mem, b[j], gemvTail, sum)
+				case j == 0:
+					words = temp()
+					g.load(a, mem, words, masked)
+					fallthrough
+				default:
+					g.multiplyAdd(a, words, b[j], sum, temp)
+				}
+			}
+		}
+	}
+	loop := func(asks []string, ask func(row int)) {
+		a.CountDown(rCount, func() {
+			step(false, ask)
+			a.advance(g.bytes(), slices.Concat([]string{rB}, bases, asks)...)
+		})
+	}
+	rest, done := a.NewLabel("rest"), a.NewLabel("summed")
+	for _, sum := range sums {
+		a.Op("VPXOR", xmm(sum), xmm(sum), xmm(sum))
+	}
+	a.Op("MOVQ", rWhole, rCount)
+	a.JumpIf(rCount, "JEQ", 0, rest)
+	nothing := func(int) {}
+	switch asks := gemvBases[len(bases):]; {
+	case !g.Masks || rows == 1: // what a step reads of a row is no line, or there is no next turn
+		loop(nil, nothing)
+	case len(asks) >= len(bases):
+		asks = asks[:len(bases)]
+		g.asks(a, rows, asks)
+		loop(asks, func(row int) { a.Op("PREFETCHT0", rowOf(asks[row/4], rGemvLDA, rGemvLDA3, row%4, 0)) })
+	default:
+		far := a.NewLabel("far")
+		a.JumpIf(rGemvLDA, "JGT", nearL1/rows, far)
+		a.EOL("the next turn follows in memory")
+		a.Op("LEAQ", indexed(at(bases[len(bases)-1], 0), rGemvLDA, 4), rFresh)
+		loop(nil, func(row int) {
+			a.Op("PREFETCHT0", at(rFresh, row*g.bytes()))
+			if row == rows-1 {
+				a.Op("ADDQ", imm(rows*g.bytes()), rFresh)
+			}
+		})
+		a.Op("JMP", string(rest))
+		a.Place(far)
+		loop(nil, nothing)
+	}
+	a.Place(rest)
+	if g.Masks {
+		a.Op("KTESTW", gemvTail, gemvTail)
+	} else {
+		a.Op("VPTEST", g.tail(), g.tail())
+	}
+	a.Op("JEQ", string(done))
+	step(true, nothing)
+	a.Place(done)
+	return sums
+}
+
+// nearL1 is how many bytes of a a turn may be ahead of another to ask for, for L1 to hold them all.
+const nearL1 = 16 << 10
+
+// asks sets registers to where each fourth row is that steps ask for: of the next turn, or where those
+// would drive out what L1 holds, of this one.
+func (g Gemv) asks(a *Asm, rows int, asks []string) {
+	const row, ahead = 4 << 10, 512 // bytes
+	near := a.NewLabel("near")
+	a.Op("MOVQ", imm(rows), asks[0])
+	a.Op("IMULQ", rGemvLDA, asks[0])
+	a.Op("ADDQ", rA, asks[0])
+	a.JumpIf(rGemvLDA, "JLE", min(row, nearL1/rows), near)
+	a.Op("LEAQ", at(rA, ahead), asks[0])
+	a.Place(near)
+	for i := range asks[1:] {
+		a.Op("LEAQ", indexed(at(asks[i], 0), rGemvLDA, 4), asks[i+1])
+	}
+}
+
+// load brings words to a register, or those behind the whole vectors and zeros.
+func (g Gemv) load(a *Asm, mem, reg string, masked bool) {
+	switch {
+	case !masked:
+		a.Op("VMOVUPS", mem, reg)
+	case g.Masks:
+		a.Op("VMOVUPS.Z", mem, gemvTail, reg)
+	default:
+		a.Op("VMASKMOVPS", mem, g.tail(), reg)
+	}
+}
+
+// halves are how far apart lanes are that fold adds, in the order in which it does.
+func (g Gemv) halves() []int {
+	if g.Masks {
+		return []int{8, 2, 4, 1}
+	}
+	return []int{4, 2, 1}
+}
+
+// lanesWith is a mask of the lanes that have a bit in their numbers.
+func (g Gemv) lanesWith(bit int) int {
+	lanes := 0
+	for i := range g.Lanes {
+		lanes |= (i & bit) / bit << i
+	}
+	return lanes
+}
+
+// upper is the register that has it.
+func (g Gemv) upper(apart int) string { return fmt.Sprintf("K%d", 1+log2(apart)) }
+
+// fold adds up the lanes of each sum, to the lane that has its number. Two vectors become one at a
+// time: it takes half of the lanes of each, and adds the others to them.
+func (g Gemv) fold(a *Asm, sums []string) string {
+	u, done := g.reg(len(sums)+1), 0
+	for _, apart := range g.halves() {
+		done |= apart
+		for i, x := range sums {
+			if i&done > 0 {
+				continue
+			}
+			y := x
+			if i+apart < len(sums) {
+				y = sums[i+apart]
+			}
+			t := g.blend(a, apart, x, y, g.reg(len(sums)))
+			switch {
+			case apart == 8:
+				a.Op("VSHUFF32X4", imm(0x4e), y, x, u)
+			case apart == 2:
+				a.Op("VSHUFPS", imm(0x4e), y, x, u)
+			case apart == 4 && !g.Masks:
+				a.Op("VPERM2F128", imm(0x21), y, x, u)
+			case apart == 4:
+				both := g.blend(a, apart, y, x, u)
+				a.Op("VSHUFF32X4", imm(0xb1), both, both, u)
+			default:
+				a.Op("VPERMILPS", imm(0xb1), g.blend(a, apart, y, x, u), u)
+			}
+			a.Op(g.Add, u, t, x)
+		}
+	}
+	return sums[0]
+}
+
+// blend takes the upper of lanes that are apart from y, and the lower from x.
+func (g Gemv) blend(a *Asm, apart int, x, y, to string) string {
+	switch {
+	case x == y:
+		return x
+	case g.Masks:
+		a.Op("VBLENDMPS", y, x, g.upper(apart), to)
+	default:
+		a.Op("VBLENDPS", imm(g.lanesWith(apart)), y, x, to)
+	}
+	return to
+}
+
+// store writes the sums of a turn to c, or adds them.
+func (g Gemv) store(a *Asm, sum string, rows, cols int) {
+	const rTo, rApart, rLive = "R8", "R10", "R13"
+	held, apart, stored := g.reg(rows*cols), a.NewLabel("apart"), a.NewLabel("stored")
+	if g.Masks || rows*cols == g.Lanes {
+		a.JumpIf(rLDC, "JNE", 4*cols, apart)
+		if !g.Masks {
+			a.JumpIf(rFresh, "JNE", rows, apart)
+		}
+		a.Op("MOVBLZX", a.arg("accumulate"), rCount)
+		a.addOrNot(rCount, func(add bool) {
+			switch {
+			case add && g.Masks:
+				a.Op(g.Add, at(rC, 0), sum, gemvLive, sum)
+			case add:
+				a.Op(g.Add, at(rC, 0), sum, sum)
+			}
+			if g.Masks {
+				a.Op("VMOVUPS", sum, gemvLive, at(rC, 0))
+			} else {
+				a.Op("VMOVUPS", sum, at(rC, 0))
+			}
+		})
+		a.Op("JMP", string(stored))
+		a.Place(apart)
+	}
+	a.Op("MOVQ", rC, rTo)
+	if g.Masks {
+		a.EOL("rows are where their lanes are those of memory")
+		a.Op("LEAQ", at(rLDC, -4*cols), rApart)
+		a.Op("KMOVW", gemvLive, rLive)
+		a.Op("MOVBLZX", a.arg("accumulate"), rCount)
+		a.addOrNot(rCount, func(add bool) {
+			for i := range rows {
+				a.Op("MOVQ", rLive, rCount)
+				a.Op("ANDQ", imm((1<<cols-1)<<(i*cols)), rCount)
+				a.Op("KMOVW", rCount, gemvRow)
+				if add {
+					a.Op(g.Add, at(rTo, 0), sum, gemvRow, sum)
+				}
+				a.Op("VMOVUPS", sum, gemvRow, at(rTo, 0))
+				a.Op("ADDQ", rApart, rTo)
+			}
+		})
+		a.Place(stored)
+		return
+	}
+	a.Op("VMOVUPS", sum, at("SP", 0))
+	for range rows - 1 {
+		a.Op("ADDQ", rLDC, rTo)
+	}
+	a.Op("MOVQ", rFresh, rLive)
+	a.Op("MOVBLZX", a.arg("accumulate"), rCount)
+	a.addOrNot(rCount, func(add bool) {
+		for i := rows - 1; i >= 0; i-- {
+			for j := range cols {
+				g.storeOne(a, at("SP", 4*(i*cols+j)), at(rTo, 4*j), xmm(sum), xmm(held), add)
+			}
+			if i > 0 {
+				a.Op("SUBQ", rLDC, rTo)
+				a.Op("DECQ", rLive)
+				a.Op("JEQ", string(stored))
+			}
+		}
+	})
+	a.Place(stored)
+}
+
+// storeOne stores one sum of memory, or adds it.
+func (g Gemv) storeOne(a *Asm, from, to, sum, held string, add bool) {
+	if from != "" {
+		a.Op("VMOVSS", from, sum)
+	}
+	if add {
+		a.Op("VMOVSS", to, held)
+		a.Op(g.Add, held, sum, sum)
+	}
+	a.Op("VMOVSS", sum, to)
+}
+
+// fewRows goes through rows one by one, and through columns one by one for each.
+func (g Gemv) fewRows(a *Asm) {
+	const rColumn, rColumns, rTo = "R10", "R13", rFresh
+	row, column := a.NewLabel("row"), a.NewLabel("column")
+	a.Place(row)
+	a.load("b", rColumn)
+	a.load("cols", rColumns)
+	a.Op("MOVQ", rC, rTo)
+	a.Place(column)
+	a.Op("MOVQ", rA, gemvBases[0])
+	a.Op("MOVQ", rColumn, rB)
+	sum := g.fold(a, g.sums(a, 1, 1))
+	a.Op("MOVBLZX", a.arg("accumulate"), rCount)
+	a.addOrNot(rCount, func(add bool) { g.storeOne(a, "", at(rTo, 0), xmm(sum), xmm(g.reg(1)), add) })
+	a.Op("ADDQ", imm(gemvColumn), rColumn)
+	a.Op("ADDQ", imm(4), rTo)
+	a.Op("DECQ", rColumns)
+	a.Op("JNE", string(column))
+	a.Op("ADDQ", rGemvLDA, rA)
+	a.Op("ADDQ", rLDC, rC)
+	a.Op("DECQ", rRowsLeft)
+	a.Op("JNE", string(row))
+	a.Return()
+}
