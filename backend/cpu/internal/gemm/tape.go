@@ -6,10 +6,11 @@ import (
 )
 
 // A Tape is the calls of micro-kernels that a product makes. They are the same whatever its
-// matrices hold: to make them again is the product of what these hold then.
+// matrices hold: to make them again is the product of what these hold then. Memory of pools that they
+// use is not given back.
 type Tape struct {
 	Calls   []func()
-	Spoiled bool // it lacks some, or other products use their memory
+	Spoiled bool // it lacks some
 }
 
 // keep makes a call, and tapes it.
