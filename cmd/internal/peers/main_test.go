@@ -215,7 +215,7 @@ func TestMistakes(t *testing.T) {
 		{"--report=", cli.Usage, "--report is empty"},
 		{"--report header.csv", cli.Failed, "header.csv has no rows; measure some with"},
 		{"--path none --list", cli.Usage, "--path: stat none: "},
-		{"--path bare.md --list", cli.Usage, "--path: bare.md is not a folder"},
+		{"--path header.csv --list", cli.Usage, "--path: header.csv is not a folder"},
 		{"--peers= --list", cli.Usage, "--peers is empty"},
 		{"--seed x", cli.Usage, `--seed: "x" is not a whole number (peers --help lists the flags)`},
 	} {
