@@ -51,13 +51,15 @@ func testPrograms(t *testing.T, s suite) {
 				t.Fatal(err)
 			}
 			defer e.Close()
-			in := smallIntegers(t, ps, 11)
-			setTables(t, ps, in, tables[p.name])
-			got := s.run(t, e, ps, in, several)
-			if p.exact {
-				sameBits(t, oracle(t, ps, in), got)
-			} else {
-				within(t, 0x1p-18, ps, in, got)
+			for i, launches := range []int{several, 1} { // of other inputs, of which nothing may be left
+				in := smallIntegers(t, ps, 11+uint64(i))
+				setTables(t, ps, in, tables[p.name])
+				got := s.run(t, e, ps, in, launches)
+				if p.exact {
+					sameBits(t, oracle(t, ps, in), got)
+				} else {
+					within(t, 0x1p-18, ps, in, got)
+				}
 			}
 		})
 	}

@@ -108,6 +108,34 @@ func TestReplay(t *testing.T) {
 	}
 }
 
+// TestReplay_Copies: copies that a program starts are carried out in each launch.
+func TestReplay_Copies(t *testing.T) {
+	b := tile.New("copies")
+	i, zero, rows := b.Axis("i", 2, tile.Parallel), tile.Const(0), tile.Block(2, 8)
+	x := b.In("x", tile.Float32, tile.Array(4, 8), tile.HBM)
+	o := b.Out("o", tile.Float32, tile.Array(4, 8), rows.At(i, zero))
+	came, arrived := b.Scratch("came", tile.Float32, 2, 8), b.Semaphores("arrived", 1)
+	c := tile.NewCopy(x.Part(rows.At(i, zero)), came.Part(rows.At(zero, zero)), arrived.At(zero))
+	b.Start(c)
+	b.Wait(c)
+	b.Store(o, tile.Add(came, came))
+	programs, err := b.Programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := open(t, Options{Threads: 1})().Compile(t.Context(), programs, backend.Params{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	for launch := range uint64(6) {
+		runsAsInterp(t, e, programs, few(t, programs, launch))
+	}
+	if !e.(*exec.Executable).Runs[0].Replays {
+		t.Error("launches are not replayed")
+	}
+}
+
 // TestReplay_Calls: calls that are replayed use the arrays that they are given, and touch no
 // others.
 func TestReplay_Calls(t *testing.T) {

@@ -128,7 +128,7 @@ func (w *Worker) see() {
 // run executes steps in the current program.
 func (w *Worker) run(steps []*plan.Step) {
 	for i, s := range steps {
-		if w.Taping && (s.Kind == plan.StepFill || s.Kind == plan.StepRowLoop) {
+		if w.Taping && (s.Kind == plan.StepFill || s.Kind == plan.StepRowLoop || s.Stmt != nil && s.Stmt.Kind == tile.Start) {
 			w.leaf(func() { w.run(steps[i : i+1]) })
 			continue
 		}

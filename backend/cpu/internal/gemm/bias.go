@@ -21,9 +21,6 @@ func (k *kernel[C]) biasOf(a left, mr, m, first, steps int, memory *[]uint32) bi
 	if k.bias == nil || steps == 0 {
 		return bias[C]{}
 	}
-	if k.tape != nil { // its calls have memory of their own
-		memory = new([]uint32)
-	}
 	n := m + max(2*mr, biasRows) // whole tiles from any row of a panel on
 	if cap(*memory) < n {
 		*memory = make([]uint32, n)

@@ -128,7 +128,9 @@ func (p *MicroKernels[S, C]) MultiplyDirect(r Run[S], c []C, ldc, m, n, k int, b
 		return
 	}
 	x := directBlock[S, C]{MicroKernels: p, c: c, ldc: ldc, m: m, k: k, a: p.left(r, m, k), b: b, ldb: ldb, accumulate: accumulate, work: directWorks.Get().(*directWork)}
-	defer directWorks.Put(x.work)
+	if p.kernel.tape == nil {
+		defer directWorks.Put(x.work)
+	}
 	steps := k / p.KU
 	switch p.Read(m, ldb) {
 	case ReadStreams:
@@ -258,7 +260,6 @@ func (x *directBlock[S, C]) column(tile directTile[C], i0, i1, j, cols, s, steps
 // edge is column for what a tile must not read where it lies, as that ends before
 // the tile's columns or before the rows of a step: it is packed, a piece at a time.
 func (x *directBlock[S, C]) edge(j, cols, s, steps int) {
-	x.kernel.spoil()
 	panel := x.work.panel[:]
 	for end := s + steps; s < end; s += edgeSteps {
 		x.piece(j, cols, s, min(edgeSteps, end-s), panel, &ahead{at: address(&panel[0])})

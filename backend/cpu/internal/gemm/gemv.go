@@ -155,8 +155,8 @@ func (p *MicroKernels[S, C]) MultiplyColumns(r Run[S], c []C, ldc, m, n, k int, 
 		for j := 0; j < n; j += x.columns {
 			cols, from := min(n-j, x.columns), b[l*ldb+j:]
 			columns := bringColumns(work, x.widens, from, ldb, deep, cols)
-			if p.kernel.tape != nil {
-				p.kernel.tape.add(func() { bringColumns(work, x.widens, from, ldb, deep, cols) })
+			if p.kernel.tape != nil { // once more, as harmless
+				p.kernel.tape.keep(func() { bringColumns(work, x.widens, from, ldb, deep, cols) })
 			}
 			x.of(deep, cols)(&c[j], ldc, at(a, l), columns, lda, deep, m, cols, (*C)(unsafe.Pointer(&work.bias)), accumulate || l > 0)
 		}

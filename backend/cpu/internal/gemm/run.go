@@ -84,7 +84,9 @@ func (p *MicroKernels[S, C]) MultiplyPart(r Run[S], c []C, ldc, m, n, k0, k, dep
 		return
 	}
 	a, steps, memory := p.left(r, m, k), ceil(k, p.KU), biases.Get().(*[]uint32)
-	defer biases.Put(memory)
+	if p.kernel.tape == nil {
+		defer biases.Put(memory)
+	}
 	x := block[C]{
 		kernel: &p.kernel, mr: p.MR, nr: p.NR, words: p.Words, blocking: p.blocking,
 		c: c, ldc: ldc, m: m, n: n,

@@ -6,19 +6,18 @@ import (
 )
 
 // A Tape is the calls of micro-kernels that a product makes. They are the same whatever its
-// matrices hold: to make them again is the product of what these hold then.
+// matrices hold: to make them again is the product of what these hold then. Memory of pools that they
+// use is not given back.
 type Tape struct {
 	Calls   []func()
-	Spoiled bool // it lacks some, or other products use their memory
+	Spoiled bool // it lacks some
 }
 
 // keep makes a call, and tapes it.
 func (t *Tape) keep(call func()) {
 	call()
-	t.add(call)
+	t.Calls = append(t.Calls, call)
 }
-
-func (t *Tape) add(call func()) { t.Calls = append(t.Calls, call) }
 
 // spoil tells the tape, if there is one, that what comes is not on it.
 func (k *kernel[C]) spoil() {

@@ -151,11 +151,11 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.MicroKernels[S, C], b *gem
 				func(dst []byte, apart int, src []T, ld, n, k int) { b.PackBPart(dst, apart, src, ld, k, n) }),
 		},
 		Multiply: func(x plan.Call) {
-			a.MultiplyPart(runOf[S](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K0, x.K, x.Depth, x.Accumulate)
+			a.Taped(x.Tape).MultiplyPart(runOf[S](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K0, x.K, x.Depth, x.Accumulate)
 		},
 		ReadsA: a.ReadsA(a.KU), WantsPanels: a.WantsPanels, Work: a.Work(), Streams: a.Streams,
 		Unpacked: &plan.Reader{Rows: b.DirectRows(), Read: b.Read, Blocking: b.BlockingDirect, Work: b.DirectWork, Multiply: func(x plan.Call) {
-			b.MultiplyDirect(runOf[T](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, memory.View[T](x.B.Mem)[x.B.Off:], x.B.LD, x.Accumulate)
+			b.Taped(x.Tape).MultiplyDirect(runOf[T](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, memory.View[T](x.B.Mem)[x.B.Off:], x.B.LD, x.Accumulate)
 		}},
 		InPlace: func(inB tile.Dtype, whole int, grouped bool) *plan.Reader {
 			if grouped {
