@@ -13,14 +13,6 @@ import (
 )
 
 var fuseActivation = Exercise{
-	Number: 1,
-	Title:  "fuse an activation",
-	Name:   "activation.go",
-	Hints: []string{
-		"relu(x) is the larger of x and 0. tile has functions of whole blocks: go doc ./tile Max",
-		"A constant is a value too: tile.Number(0). Apply the maximum to product, before the cast.",
-	},
-	Moral:    "What is done to a block while it is in fast memory moves nothing. A second kernel for it would move o twice more.",
 	declares: declares{"Build": {yours.Build, blank.Build, solved.Build}},
 	with: func(p parts) checker {
 		return activation(p["Build"].(func(problem.Matmul) ([]*tile.Program, error))).check

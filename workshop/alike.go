@@ -12,15 +12,6 @@ import (
 )
 
 var alikeAt512 = Exercise{
-	Number: 0,
-	Title:  "why all kernels look alike at 512",
-	Name:   "alike.go",
-	Hints: []string{
-		"One element of o is the sum of k products: k multiplications and as many additions. o has m·n elements.",
-		"A time is an amount over a rate. The rate is share · peak.",
-		"The host waits for dispatch + device time, with both kernels. Divide the slow one's by the fast one's.",
-	},
-	Moral:    "Small sizes show the dispatch, not the kernel. Measure where the device's own time dominates, or time on the device.",
 	declares: declares{"FLOPs": {yours.FLOPs, blank.FLOPs, solved.FLOPs}, "DeviceSeconds": {yours.DeviceSeconds, blank.DeviceSeconds, solved.DeviceSeconds}, "Ratio": {yours.Ratio, blank.Ratio, solved.Ratio}},
 	with: func(p parts) checker {
 		return alike{p["FLOPs"].(func(m, k, n int) float64), p["DeviceSeconds"].(func(flops, peak, share float64) float64), p["Ratio"].(func(n int, peak, slow, fast, dispatch float64) float64)}.check

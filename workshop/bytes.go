@@ -12,15 +12,6 @@ import (
 )
 
 var countBytes = Exercise{
-	Number: 4,
-	Title:  "count the bytes of v2, v3 and v4",
-	Name:   "bytes.go",
-	Hints: []string{
-		"v2: j is innermost, so all column panels of b go by for each i. How many i are there?",
-		"v4: follow a. For one i and one j its blocks (i, 0), (i, 1), … are read: a row of blocks. For the next j the same row again. So all of a is read once for each j.",
-		"v4: b in the same way: all its blocks are read for each i. o is written when j changes, each block once. v3 is v4 with blocks 128×128×128.",
-	},
-	Moral:    "bm and bn decide how often operands are read; bk does not. FLOPs are fixed, so larger bm and bn are a higher arithmetic intensity.",
 	declares: declares{"V2": {yours.V2, blank.V2, solved.V2}, "V3": {yours.V3, blank.V3, solved.V3}, "V4": {yours.V4, blank.V4, solved.V4}},
 	with: func(p parts) checker {
 		return counting{p["V2"].(func(m, k, n, bm, bn int) int), p["V3"].(func(m, k, n int) int), p["V4"].(func(m, k, n int, s tile.Blocks) int)}.check

@@ -12,15 +12,6 @@ import (
 )
 
 var cutForCore = Exercise{
-	Number: 12,
-	Title:  "a register tile and cache blocks",
-	Name:   "core.go",
-	Hints: []string{
-		"A tile of r rows and v vectors does r·v products of vectors for r + v loads, and takes r·v + v + 1 registers.",
-		"A product takes 4 cycles and two begin in each. So fewer than 8 sums leave the core waiting for the last one.",
-		"k_c: a row of a panel is 8 floats for each vector of the tile, 4 bytes each. How many rows are 16 KiB? m_c: a row of a block is k_c floats. How many are 128 KiB?",
-	},
-	Moral:    "Each level has its cut: registers set the tile, L1 k_c, L2 m_c. Each cut divides what the level behind has to deliver.",
 	declares: declares{"Loads": {yours.Loads, blank.Loads, solved.Loads}, "Tile": {yours.Tile, blank.Tile, solved.Tile}, "Cut": {yours.Cut, blank.Cut, solved.Cut}},
 	with: func(p parts) checker {
 		return cutting{p["Loads"].(func(rows, vectors int) float64), p["Tile"].(func() (int, int)), p["Cut"].(func() (int, int))}.check

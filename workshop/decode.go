@@ -13,15 +13,6 @@ import (
 )
 
 var shareKeys = Exercise{
-	Number: 9,
-	Title:  "keys and values that come from memory once",
-	Name:   "decode.go",
-	Hints: []string{
-		"Heads that share keys each multiply them by a row of their own. What has several rows and is multiplied by the same matrix?",
-		"The block of q has together heads, each with its row. Stacked, they are the rows of one product.",
-		"together := p.Group() takes all heads that share keys, and no other: more would need other keys, fewer bring the same ones in again.",
-	},
-	Moral:    "Where each number is used once or twice, time is bytes over bandwidth, and the only thing to save is bytes. Heads were made to share keys for that: it divides what a model reads for each token.",
 	declares: declares{"Build": {yours.Build, blank.Build, solved.Build}},
 	with: func(p parts) checker {
 		return decode(p["Build"].(func(problem.Attention, tile.Blocks) ([]*tile.Program, error))).check

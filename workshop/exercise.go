@@ -45,10 +45,33 @@ type parts map[string]any
 type builder = func(problem.Matmul, tile.Blocks) ([]*tile.Program, error)
 
 // All is every exercise, by number.
-var All = []Exercise{alikeAt512, fuseActivation, orderLoops, zeroAccumulator, countBytes, roundOnce, scaleChannels, largestBlocks, shrinkSums, shareKeys, sharePod, scaleGroups, cutForCore, ownKernel}
+var All = described(alikeAt512, fuseActivation, orderLoops, zeroAccumulator, countBytes, roundOnce, scaleChannels, largestBlocks, shrinkSums, shareKeys, sharePod, scaleGroups, cutForCore, ownKernel)
 
 //go:embed solutions/*/*.go blanks/*/*.go lesson*.md
 var texts embed.FS
+
+//go:embed exercises.txt
+var words string
+
+// described has of each exercise what exercises.txt says: a paragraph each, in their order, of
+// number, file and title, hints (-) and moral (=).
+func described(list ...Exercise) []Exercise {
+	for i, paragraph := range strings.Split(strings.ReplaceAll(words, "\r\n", "\n"), "\n\n") {
+		e := &list[i]
+		e.Number = i
+		for n, line := range strings.Split(strings.TrimSpace(paragraph), "\n") {
+			switch mark, text, _ := strings.Cut(line, " "); {
+			case n == 0:
+				e.Name, e.Title, _ = strings.Cut(text, ": ")
+			case mark == "-":
+				e.Hints = append(e.Hints, text)
+			default:
+				e.Moral = text
+			}
+		}
+	}
+	return list
+}
 
 // Find returns the exercise of a number as people write it: 3, ex3.
 func Find(s string) (Exercise, error) {

@@ -12,15 +12,6 @@ import (
 )
 
 var scaleGroups = Exercise{
-	Number: 11,
-	Title:  "a scale for every 32 elements of k",
-	Name:   "groups.go",
-	Hints: []string{
-		"A block of b has s.K rows, so s.K/Group groups, and sb has a row for each of them.",
-		"tile.Slice(x, dim, from, size) takes part of a block. Group g begins at tile.Times(g, Group): along dimension 1 of a, along dimension 0 of b. Its scales are row g of sb.",
-		"Accumulate inside the loop: each group's sum is multiplied by its scales before it meets the others.",
-	},
-	Moral:    "A scale that changes along k is applied to each group's sum. That is one multiplication for each element of C and group: one in 32 of the product's.",
 	declares: declares{"Bits": {yours.Bits, blank.Bits, solved.Bits}, "Scale": {yours.Scale, blank.Scale, solved.Scale}, "Build": {yours.Build, blank.Build, solved.Build}},
 	with: func(p parts) checker {
 		return grouping{p["Bits"].(func(code, scale, group int) float64), p["Scale"].(func(absmax float64) float64), p["Build"].(builder)}.check

@@ -14,15 +14,6 @@ import (
 )
 
 var largestBlocks = Exercise{
-	Number: 7,
-	Title:  "the largest blocks that a TPU has room for",
-	Name:   "largest.go",
-	Hints: []string{
-		"Bytes moved follow from bm and bn alone (exercise 4). So begin with those, and take for bk what is left.",
-		"With bm = bn = 1024, the block of o takes 2·4 MiB in float32; the accumulator of v5 takes 4 MiB, its o another 2·2.",
-		"Then halve bk from 1024 until it fits 12 MiB.",
-	},
-	Moral:    "Fast memory is what blocks are bought with: bm and bn first, which save bytes, then bk, which saves steps.",
 	declares: declares{"Float32": {yours.Float32, blank.Float32, solved.Float32}, "BFloat16": {yours.BFloat16, blank.BFloat16, solved.BFloat16}},
 	with: func(p parts) checker {
 		return largest{p["Float32"].(func() tile.Blocks), p["BFloat16"].(func() tile.Blocks)}.check

@@ -13,15 +13,6 @@ import (
 )
 
 var shrinkSums = Exercise{
-	Number: 8,
-	Title:  "softmax in one pass over the keys",
-	Name:   "online.go",
-	Hints: []string{
-		"A power that was made with top is e^(x−top). Now it should be e^(x−next). What is the one over the other, for every x?",
-		"sum and acc are sums of such powers. What each of the powers is multiplied by, their sum is.",
-		"shrink := tile.Exp(tile.Sub(top, next)) is one number a row, and at most 1. tile.Mul repeats it along the row.",
-	},
-	Moral:    "What seems to need all of a row, its largest score and its sum, can be had in one pass, since what is known so far can be corrected. So no row of scores is ever whole anywhere, and memory grows with the length and not with its square.",
 	declares: declares{"Build": {yours.Build, blank.Build, solved.Build}},
 	with: func(p parts) checker {
 		return online(p["Build"].(func(problem.Attention, tile.Blocks) ([]*tile.Program, error))).check

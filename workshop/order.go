@@ -12,14 +12,6 @@ import (
 )
 
 var orderLoops = Exercise{
-	Number: 2,
-	Title:  "a loop order that halves re-reads of b",
-	Name:   "order.go",
-	Hints: []string{
-		"With i outside and j inside, a panel of a stays while all panels of b go by, once for each i.",
-		"b should be the one that stays: j outside, i inside. The order of the axes is the order in which they are declared.",
-	},
-	Moral:    "The order of the loops decides which operand is read again and again. Let it be the small one.",
 	declares: declares{"Build": {yours.Build, blank.Build, solved.Build}},
 	with:     func(p parts) checker { return order(p["Build"].(builder)).check },
 }

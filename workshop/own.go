@@ -17,15 +17,6 @@ import (
 )
 
 var ownKernel = Exercise{
-	Number: 13,
-	Title:  "a kernel of your own: the best match",
-	Name:   "own.go",
-	Hints: []string{
-		"Two axes: i over blocks of queries, Parallel, and j over blocks of texts, Arbitrary, since steps of j meet in one result.",
-		"A block of b is s.N rows of b, and tile.Dot(a, b, tile.TransB) multiplies rows by rows. Store that in scratch of s.M×s.N.",
-		"Scratch best, s.M×1, begins at math.Inf(-1) when j.First(), takes tile.Max(best, tile.RowMax(matches)) at each step, and goes to o when j.Last().",
-	},
-	Moral:    "What is only an intermediate need not be in memory. That is all of flash attention, and of most kernels worth writing.",
 	declares: declares{"Build": {yours.Build, blank.Build, solved.Build}},
 	with: func(p parts) checker {
 		return matching(p["Build"].(func(m, k, n int, s tile.Blocks) ([]*tile.Program, error))).check

@@ -13,15 +13,6 @@ import (
 )
 
 var sharePod = Exercise{
-	Number: 10,
-	Title:  "what an exchange takes, and how many chips may share",
-	Name:   "pod.go",
-	Hints: []string{
-		"Gather: each chip has one part of n already, so (n−1)/n of the bytes come in. Over two links in a ring, over one in a line.",
-		"Gather: add 4.4 µs for the start and 0.5 µs for each hop: n/2 in a ring, n−1 in a line. One chip alone sends nothing.",
-		"Most: for one row, D falls out. Multiplying takes 6·hidden/n / 197e12 and sending 2 · 2·(n−1)/n / bandwidth, where bandwidth is 43e9 and, for 16 chips, 86e9. Not every number below the largest that will do needs to do: look at all five.",
-	},
-	Moral:    "Work shrinks with every chip that shares it, and what has to come in does not. How many may share is a matter of the layer's width, whatever the number of chips one has.",
 	declares: declares{"Gather": {yours.Gather, blank.Gather, solved.Gather}, "Most": {yours.Most, blank.Most, solved.Most}},
 	with: func(p parts) checker {
 		return podShare{p["Gather"].(func(bytes float64, chips int) float64), p["Most"].(func(hidden int) int)}.check

@@ -15,15 +15,6 @@ import (
 )
 
 var roundOnce = Exercise{
-	Number: 5,
-	Title:  "bfloat16: the error of accumulation against k",
-	Name:   "round.go",
-	Hints: []string{
-		"Roundings: Accumulate writes o once in every step along k. tile.Ceil(k, bk) steps there are.",
-		"acc := t.Scratch(\"acc\", p.Acc, s.M, s.N) is an accumulator of float32. Fill and accumulate it in place of o.",
-		"At the last step along k, store the accumulator in o, cast to p.Out: t.When(k.Last(), func() { … })",
-	},
-	Moral:    "Narrow operands cost a little exactness once; a narrow accumulator costs it at every step. Keep the sum wide.",
 	declares: declares{"Roundings": {yours.Roundings, blank.Roundings, solved.Roundings}, "Build": {yours.Build, blank.Build, solved.Build}},
 	with: func(p parts) checker {
 		return rounding{p["Roundings"].(func(k, bk int) int), p["Build"].(builder)}.check

@@ -12,14 +12,6 @@ import (
 )
 
 var scaleChannels = Exercise{
-	Number: 6,
-	Title:  "per-channel scales in the epilogue",
-	Name:   "scales.go",
-	Hints: []string{
-		"A block of o has s.N columns, and each has a scale of its own: the block of sb is one row of s.N.",
-		"Which columns are they? Those of the block (i, j) of o: j says which. The index map has an entry for each dimension of the array: At(zero, j).",
-	},
-	Moral:    "Scales ride along as one more block, are brought in when j changes, and are used once in k/bk steps.",
 	declares: declares{"Build": {yours.Build, blank.Build, solved.Build}},
 	with:     func(p parts) checker { return scaling(p["Build"].(builder)).check },
 }

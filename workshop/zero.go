@@ -13,15 +13,6 @@ import (
 )
 
 var zeroAccumulator = Exercise{
-	Number: 3,
-	Title:  "zero at the wrong step, and see which check catches it",
-	Name:   "zero.go",
-	Hints: []string{
-		"t.When(condition, func() { … }) does something at some steps only. k.First() and k.Last() are such conditions.",
-		"Try it: put each mistake into Build, run the check, and read its first line. \"tile refuses the program\" is verify; \"result wrong\" is the reference.",
-		"Memory that was never written is anything at all, so tile refuses to add to it. Zeroing too often is no such crime: only the result is wrong. And if k is one block, the first step is every step.",
-	},
-	Moral:    "Some mistakes are seen without running anything, some only in the result, and some not at all on a shape that is too simple. Test with several blocks along each axis.",
 	declares: declares{"Build": {yours.Build, blank.Build, solved.Build}, "Never": {yours.Never, blank.Never, solved.Never}, "AtTheLast": {yours.AtTheLast, blank.AtTheLast, solved.AtTheLast}, "AtEvery": {yours.AtEvery, blank.AtEvery, solved.AtEvery}, "OneBlock": {yours.OneBlock, blank.OneBlock, solved.OneBlock}},
 	with: func(p parts) checker {
 		return zero{p["Build"].(builder), answers{p["Never"].(string), p["AtTheLast"].(string), p["AtEvery"].(string), p["OneBlock"].(string)}}.check

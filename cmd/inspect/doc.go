@@ -52,8 +52,8 @@
 //
 //	--as VIEW         VIEW (tile, json, counts, steps, traverse, mosaic, stablehlo, schedule,
 //	                  table, plan, asm, anatomy, timeline, accumulator) (default "tile")
-//	--format FORMAT   FORMAT: text, csv; of traverse also json, html; of schedule svg; of
-//	                  timeline json, svg (default "text")
+//	--format FORMAT   FORMAT: text, csv; of traverse also json, html; of timeline json, svg
+//	                  (default "text")
 //	--steps N         show the first N steps; as many as the format allows if not given
 //	--out FILE        write to FILE
 //

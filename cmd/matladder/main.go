@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"fmt"
 	"io"
 	"slices"
@@ -135,7 +136,7 @@ func complete(ctx context.Context, shell string, w io.Writer) error {
 	text := fish.String()
 	if shell != "fish" {
 		names := strings.Join(known.Names(commands, command.String), " ")
-		text = fmt.Sprintf(bash, names, strings.Join(shells, " "), cases.String())
+		text = fmt.Sprintf(strings.ReplaceAll(bash, "\r", ""), names, strings.Join(shells, " "), cases.String())
 	}
 	if shell == "zsh" {
 		text = "autoload -U +X compinit bashcompinit && compinit && bashcompinit\n" + text
@@ -144,21 +145,8 @@ func complete(ctx context.Context, shell string, w io.Writer) error {
 	return err
 }
 
-// bash offers commands, flags, and what a flag takes, behind the last comma; else files.
-const bash = `_matladder() {
-  local cur="${COMP_WORDS[COMP_CWORD]}" flag="${COMP_WORDS[COMP_CWORD-1]}" head="" words=""
-  case "$cur" in
-  =) cur="" ;;
-  --*=*) flag="${cur%%%%=*}" head="$flag=" cur="${cur#*=}" ;;
-  -*) flag=- ;;
-  *) [ "$flag" = = ] && flag="${COMP_WORDS[COMP_CWORD-2]}" ;;
-  esac
-  case "${COMP_WORDS[1]} $flag" in
-  "$cur "*) words='%s completion' ;;
-  'completion completion') words='%s' ;;
-%s  esac
-  case "$cur" in *,*) head="$head${cur%%,*}," cur="${cur##*,}" ;; esac
-  [ -z "$words" ] || COMPREPLY=($(compgen -P "$head" -W "$words" -- "$cur"))
-}
-complete -o default -F _matladder matladder
-`
+// bash offers commands, flags, and what a flag takes, behind the last comma; else files. A checkout
+// may have put returns into it.
+//
+//go:embed completion.bash
+var bash string

@@ -176,7 +176,7 @@ func help(f *pflag.FlagSet, manual string) string {
 		}
 		groups[title].AddFlag(flag)
 	})
-	text := strings.TrimSpace(manual) + "\n"
+	text := strings.TrimSpace(strings.ReplaceAll(manual, "\r\n", "\n")) + "\n" // a checkout may have other ends of lines
 	for _, title := range titles {
 		text += "\n" + title + "\n"
 		for line := range strings.Lines(groups[title].FlagUsagesWrapped(helpWidth + 4)) {

@@ -120,20 +120,9 @@ var (
 	PlayerCSS string
 	//go:embed player.js
 	PlayerJS string
+	//go:embed player.html
+	playerPage string
 )
-
-const playerPage = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="icon" href="data:,">
-<title>%s</title>
-<style>%s</style>
-<main id="player"></main>
-<script>%s
-traversalPlayer(document.getElementById("player"), %s);</script>
-</html>
-`
 
 // WriteHTML writes the recording with its player as one page that needs no network.
 func (r *Recording) WriteHTML(w io.Writer) error {

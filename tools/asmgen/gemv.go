@@ -10,6 +10,7 @@ import (
 type Gemv struct {
 	Vector
 	Product
+	Bytes   int // of an element, of which words have one or more
 	Columns int // at most
 }
 
@@ -38,8 +39,8 @@ func (g Gemv) gemv(a *Asm) {
 	if !g.Masks {
 		frame = g.bytes()
 	}
-	a.FuncFrame("gemv"+g.Name+g.Suffix, frame, g.summing("ldc int, a *uint32, lda int, b *uint32, steps, rows, cols int"),
-		rC, rLDC, rA, rGemvLDA, rB, rWhole, rRowsLeft, rCount)
+	a.FuncFrame("gemv"+g.Name+g.Suffix, frame, g.summing("ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, bias *C"),
+		rC, rLDC, rA, "", rGemvLDA, rWhole, rRowsLeft, rCount)
 	a.Op("SHLQ", imm(2), rLDC)
 	a.threefold(rGemvLDA, rGemvLDA3)
 	g.prepare(a)
@@ -57,62 +58,104 @@ func (g Gemv) gemv(a *Asm) {
 	g.fewRows(a)
 }
 
-// prepare divides the words of a row into whole vectors and what a mask has.
+// prepare divides the elements of a row into whole vectors and what a mask has.
 func (g Gemv) prepare(a *Asm) {
 	a.Op("MOVQ", rWhole, rFresh)
-	a.Op("ANDQ", imm(g.Lanes-1), rFresh)
-	a.Op("SHRQ", imm(log2(g.Lanes)), rWhole)
-	if !g.Masks {
-		a.Op("VMOVQ", rFresh, xmm(g.tail()))
-		a.Op("VPBROADCASTD", xmm(g.tail()), g.tail())
-		a.Op("VPCMPGTD", "columns<>+0(SB)", g.tail(), g.tail())
-		return
+	a.Op("ANDQ", imm(g.bytes()/g.Bytes-1), rFresh)
+	a.Op("SHRQ", imm(log2(g.bytes()/g.Bytes)), rWhole)
+	if g.offset || g.widens() {
+		constant := "$0x80808080"
+		if g.widens() {
+			constant = "$0xffff0000"
+		}
+		a.Op("MOVL", constant, rNext)
+		g.broadcast32(a, rNext, g.flip())
 	}
-	a.Op("MOVQ", imm(-1), rNext)
-	a.Op("BZHIQ", rFresh, rNext, rNext)
-	a.Op("KMOVW", rNext, gemvTail)
+	g.mask(a, rFresh)
 	for _, apart := range g.halves() {
+		if !g.Masks {
+			break
+		}
 		a.Op("MOVQ", imm(g.lanesWith(apart)), rNext)
 		a.Op("KMOVW", rNext, g.upper(apart))
 	}
 }
 
-// tail is the register that has the mask of the words behind whole vectors, where there are no mask
-// registers.
+// mask sets that of loads to so many first lanes, or elements.
+func (g Gemv) mask(a *Asm, lanes string) {
+	if !g.Masks {
+		g.broadcast32(a, lanes, g.tail())
+		a.Op("VPCMPGTD", "columns<>+0(SB)", g.tail(), g.tail())
+		return
+	}
+	a.Op("MOVQ", imm(-1), rNext)
+	a.Op("BZHIQ", lanes, rNext, rNext)
+	a.Op("KMOVQ", rNext, gemvTail)
+}
+
+// flip is the register that has 128 in each byte, with which those of a are multiplied, as sums start from
+// a bias; or the mask of odd elements where those are widened.
+func (g Gemv) flip() string { return g.reg(g.Registers - 1) }
+
+// tail is the register that has the mask where there are no mask registers.
 func (g Gemv) tail() string { return g.reg(g.Registers - 1) }
 
 // turns goes through the rows, some at a time. If fewer are left some take a turn again, whose sums
 // are not stored.
 func (g Gemv) turns(a *Asm, rows, cols int) {
-	turn, whole, done := a.NewLabel("turn"), a.NewLabel("whole"), a.NewLabel("done")
+	turn := a.NewLabel("turn")
 	if g.Masks {
 		a.Op("MOVQ", imm(1<<(rows*cols)-1), rNext)
 		a.Op("KMOVW", rNext, gemvLive)
 	}
 	a.Place(turn)
+	a.load("b", rB)
+	g.bases(a, rows)
+	sum := g.fold(a, g.sums(a, rows, cols))
+	if g.offset {
+		a.load("bias", rNext)
+		a.Op(g.Add, at(rNext, 0), sum, sum)
+	}
+	g.fresh(a, rows)
+	g.store(a, sum, rows, cols)
+	g.next(a, rows, turn, func() {
+		if g.Masks {
+			a.EOL("the last sums, of those rows")
+			a.Op("IMUL3Q", imm(-cols), rRowsLeft, rCount)
+			a.Op("ADDQ", imm(rows*cols), rCount)
+			a.Op("MOVQ", imm(-1), rNext)
+			a.Op("SHLXQ", rCount, rNext, rNext)
+			a.Op("ANDQ", imm(1<<(rows*cols)-1), rNext)
+			a.Op("KMOVW", rNext, gemvLive)
+		}
+	})
+}
+
+// bases sets them for a turn.
+func (g Gemv) bases(a *Asm, rows int) []string {
 	a.Op("MOVQ", rA, gemvBases[0])
-	for i := 1; 4*i < rows; i++ {
+	n := (rows + 3) / 4
+	for i := 1; i < n; i++ {
 		a.Op("LEAQ", indexed(at(gemvBases[i-1], 0), rGemvLDA, 4), gemvBases[i])
 	}
-	a.load("b", rB)
-	sum := g.fold(a, g.sums(a, rows, cols))
+	return gemvBases[:n]
+}
+
+// fresh sets rFresh.
+func (g Gemv) fresh(a *Asm, rows int) {
 	a.Op("MOVQ", imm(rows), rFresh)
 	a.Op("CMPQ", rRowsLeft, rFresh)
 	a.Op("CMOVQLT", rRowsLeft, rFresh)
-	g.store(a, sum, rows, cols)
+}
+
+// next goes on to the next turn, behind last if it is that of fewer rows, or returns.
+func (g Gemv) next(a *Asm, rows int, turn Label, last func()) {
+	whole, done := a.NewLabel("whole"), a.NewLabel("done")
 	a.Op("SUBQ", rFresh, rRowsLeft)
 	a.Op("JEQ", string(done))
 	a.JumpIf(rRowsLeft, "JGE", rows, whole)
 	a.Op("MOVQ", rRowsLeft, rFresh)
-	if g.Masks {
-		a.EOL("the last sums, of those rows")
-		a.Op("IMUL3Q", imm(-cols), rRowsLeft, rCount)
-		a.Op("ADDQ", imm(rows*cols), rCount)
-		a.Op("MOVQ", imm(-1), rNext)
-		a.Op("SHLXQ", rCount, rNext, rNext)
-		a.Op("ANDQ", imm(1<<(rows*cols)-1), rNext)
-		a.Op("KMOVW", rNext, gemvLive)
-	}
+	last()
 	a.Place(whole)
 	for _, of := range [][2]string{{rGemvLDA, rA}, {rLDC, rC}} {
 		a.Op("MOVQ", rFresh, rCount)
@@ -126,26 +169,33 @@ func (g Gemv) turns(a *Asm, rows, cols int) {
 
 // sums multiplies some rows by the columns. Those of the first row come first.
 func (g Gemv) sums(a *Asm, rows, cols int) []string {
-	sums, b := g.regs(0, rows*cols), g.regs(rows*cols, rows*cols+cols)
-	temp := inTurn(g.regs(rows*cols+cols, min(rows*cols+cols+4, g.Registers-1)))
+	parts := 1 // of a vector of a
+	if g.widens() {
+		parts = 2
+	}
+	sums, b := g.regs(0, rows*cols), g.regs(rows*cols, rows*cols+cols*parts)
+	temp := inTurn(g.regs(rows*cols+len(b), min(rows*cols+len(b)+4, g.Registers-1)))
 	bases := gemvBases[:(rows+3)/4]
 	step := func(masked bool, ask func(row int)) {
 		for j := range b {
-			g.load(a, at(rB, j*gemvColumn), b[j], masked)
+			g.load(a, at(rB, j/parts*gemvColumn+j%parts*g.bytes()), b[j], masked && parts == 1)
 		}
 		for i := range rows {
-			mem, words := rowOf(bases[i/4], rGemvLDA, rGemvLDA3, i%4, 0), ""
+			mem, words := rowOf(bases[i/4], rGemvLDA, rGemvLDA3, i%4, 0), []string(nil)
 			ask(i)
-			for j := range b {
-				switch sum := sums[i*cols+j]; {
-				case masked && g.Masks && g.Name == float32s.Name: // such a load would take a port of vectors
-					a.Op("VFMADD231PS", mem, b[j], gemvTail, sum)
-				case j == 0:
-					words = temp()
-					g.load(a, mem, words, masked)
-					fallthrough
-				default:
-					g.multiplyAdd(a, words, b[j], sum, temp)
+			for j, column := range b {
+				sum := sums[i*cols+j/parts]
+				if masked && g.Masks && g.Bytes == 4 { // such a load would take a port of vectors
+					a.Op("VFMADD231PS", mem, column, gemvTail, sum)
+					continue
+				}
+				if j == 0 {
+					words = g.words(a, mem, masked, temp)
+				}
+				if g.offset { // b is signed
+					g.multiplyAdd(a, column, words[j%parts], sum, temp)
+				} else {
+					g.multiplyAdd(a, words[j%parts], column, sum, temp)
 				}
 			}
 		}
@@ -153,7 +203,8 @@ func (g Gemv) sums(a *Asm, rows, cols int) []string {
 	loop := func(asks []string, ask func(row int)) {
 		a.CountDown(rCount, func() {
 			step(false, ask)
-			a.advance(g.bytes(), slices.Concat([]string{rB}, bases, asks)...)
+			a.advance(g.bytes()*parts, rB)
+			a.advance(g.bytes(), slices.Concat(bases, asks)...)
 		})
 	}
 	rest, done := a.NewLabel("rest"), a.NewLabel("summed")
@@ -187,7 +238,7 @@ func (g Gemv) sums(a *Asm, rows, cols int) []string {
 	}
 	a.Place(rest)
 	if g.Masks {
-		a.Op("KTESTW", gemvTail, gemvTail)
+		a.Op("KTESTQ", gemvTail, gemvTail)
 	} else {
 		a.Op("VPTEST", g.tail(), g.tail())
 	}
@@ -222,11 +273,36 @@ func (g Gemv) load(a *Asm, mem, reg string, masked bool) {
 	case !masked:
 		a.Op("VMOVUPS", mem, reg)
 	case g.Masks:
-		a.Op("VMOVUPS.Z", mem, gemvTail, reg)
+		a.Op(map[int]string{4: "VMOVUPS.Z", 2: "VMOVDQU16.Z", 1: "VMOVDQU8.Z"}[g.Bytes], mem, gemvTail, reg)
 	default:
 		a.Op("VMASKMOVPS", mem, g.tail(), reg)
 	}
 }
+
+// words loads what is multiplied of a vector of a: it, or its even elements and its odd ones, widened.
+func (g Gemv) words(a *Asm, mem string, masked bool, temp func() string) []string {
+	words := temp()
+	switch {
+	case g.offset && !masked:
+		a.Op("VPXORD", mem, g.flip(), words)
+		return []string{words}
+	case g.offset:
+		g.load(a, mem, words, masked)
+		a.Op("VPXORD", words, g.flip(), words)
+		return []string{words}
+	}
+	g.load(a, mem, words, masked)
+	if !g.widens() {
+		return []string{words}
+	}
+	even := temp()
+	a.Op("VPSLLD", imm(16), words, even)
+	a.Op("VPANDD", words, g.flip(), words)
+	return []string{even, words}
+}
+
+// widens reports whether elements are widened to words.
+func (g Gemv) widens() bool { return g.Bytes == 2 && g.Name != bfloat16s.Name }
 
 // halves are how far apart lanes are that fold adds, in the order in which it does.
 func (g Gemv) halves() []int {
@@ -377,16 +453,22 @@ func (g Gemv) storeOne(a *Asm, from, to, sum, held string, add bool) {
 
 // fewRows goes through rows one by one, and through columns one by one for each.
 func (g Gemv) fewRows(a *Asm) {
-	const rColumn, rColumns, rTo = "R10", "R13", rFresh
+	const rColumn, rColumns, rTo, rBiases = "R10", "R13", rFresh, "R14"
 	row, column := a.NewLabel("row"), a.NewLabel("column")
 	a.Place(row)
 	a.load("b", rColumn)
 	a.load("cols", rColumns)
+	a.load("bias", rBiases)
 	a.Op("MOVQ", rC, rTo)
 	a.Place(column)
 	a.Op("MOVQ", rA, gemvBases[0])
 	a.Op("MOVQ", rColumn, rB)
 	sum := g.fold(a, g.sums(a, 1, 1))
+	if g.offset {
+		a.Op("VMOVSS", at(rBiases, 0), xmm(g.reg(1)))
+		a.Op(g.Add, xmm(g.reg(1)), xmm(sum), xmm(sum))
+		a.Op("ADDQ", imm(4), rBiases)
+	}
 	a.Op("MOVBLZX", a.arg("accumulate"), rCount)
 	a.addOrNot(rCount, func(add bool) { g.storeOne(a, "", at(rTo, 0), xmm(sum), xmm(g.reg(1)), add) })
 	a.Op("ADDQ", imm(gemvColumn), rColumn)
@@ -398,4 +480,78 @@ func (g Gemv) fewRows(a *Asm) {
 	a.Op("DECQ", rRowsLeft)
 	a.Op("JNE", string(row))
 	a.Return()
+}
+
+// spread writes the micro-kernel for shallow rows: the sums of a row of c are lanes of a vector. Each step
+// is a word of a for each row, and a row of b where it lies.
+func (g Gemv) spread(a *Asm) {
+	a.Func("spread"+g.Name+g.Suffix, g.summing("ldc int, a, b unsafe.Pointer, lda, ldb, k, rows, cols int"),
+		rC, rLDC, rA, "", rGemvLDA, "", "", rRowsLeft, rCount)
+	a.Op("SHLQ", imm(2), rLDC)
+	a.threefold(rGemvLDA, rGemvLDA3)
+	g.mask(a, rCount)
+	for _, rows := range []int{g.Lanes, 4, 1} {
+		fewer := a.NewLabel("fewer")
+		a.JumpIf(rRowsLeft, "JLT", rows, fewer)
+		g.spreadTurns(a, rows)
+		a.Place(fewer)
+	}
+	a.Return()
+}
+
+// spreadTurns goes through the rows as turns does.
+func (g Gemv) spreadTurns(a *Asm, rows int) {
+	const rLDB, rTo, rStores = rFresh, "R8", "R10"
+	sums, b, temp := g.regs(0, rows), g.reg(rows), inTurn(g.regs(rows+1, rows+4))
+	turn, stored := a.NewLabel("turn"), a.NewLabel("stored")
+	a.Place(turn)
+	a.load("b", rB)
+	a.load("ldb", rLDB)
+	a.load("k", rCount)
+	bases := g.bases(a, rows)
+	for _, sum := range sums {
+		a.Op("VPXOR", xmm(sum), xmm(sum), xmm(sum))
+	}
+	a.CountDown(rCount, func() {
+		g.load(a, at(rB, 0), b, true)
+		a.Op("ADDQ", rLDB, rB)
+		for i, sum := range sums {
+			word, mem := temp(), rowOf(bases[i/4], rGemvLDA, rGemvLDA3, i%4, 0)
+			if g.Masks {
+				a.Op("VFMADD231PS.BCST", mem, b, sum)
+				continue
+			}
+			a.Op(g.Broadcast, mem, word)
+			g.multiplyAdd(a, word, b, sum, temp)
+		}
+		a.advance(4, bases...)
+	})
+	g.fresh(a, rows)
+	a.Op("MOVQ", rFresh, rStores)
+	a.Op("IMUL3Q", imm(rows-1), rLDC, rTo)
+	a.Op("ADDQ", rC, rTo)
+	a.Op("MOVBLZX", a.arg("accumulate"), rCount)
+	a.addOrNot(rCount, func(add bool) {
+		for i := rows - 1; i >= 0; i-- {
+			switch held := temp(); {
+			case add && g.Masks:
+				a.Op(g.Add, at(rTo, 0), sums[i], gemvTail, sums[i])
+			case add:
+				g.load(a, at(rTo, 0), held, true)
+				a.Op(g.Add, held, sums[i], sums[i])
+			}
+			if g.Masks {
+				a.Op("VMOVUPS", sums[i], gemvTail, at(rTo, 0))
+			} else {
+				a.Op("VMASKMOVPS", sums[i], g.tail(), at(rTo, 0))
+			}
+			if i > 0 {
+				a.Op("SUBQ", rLDC, rTo)
+				a.Op("DECQ", rStores)
+				a.Op("JEQ", string(stored))
+			}
+		}
+	})
+	a.Place(stored)
+	g.next(a, rows, turn, func() {})
 }

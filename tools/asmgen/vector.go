@@ -81,6 +81,8 @@ func summing(sum, args string) string {
 var (
 	// One float32 a word.
 	float32s = Product{Name: "Float32", Broadcast: "VBROADCASTSS", Add: "VADDPS", multiplyAdd: fused("VFMADD231PS")}
+	// The same of bfloat16 that are widened.
+	wideBFloat16s = Product{Name: "WideBFloat16", Broadcast: "VBROADCASTSS", Add: "VADDPS", multiplyAdd: fused("VFMADD231PS")}
 	// Two bfloat16 a word, summed as float32.
 	bfloat16s = Product{Name: "BFloat16", Broadcast: "VBROADCASTSS", Add: "VADDPS", multiplyAdd: encoded("VDPBF16PS")}
 	// Four bytes a word, those of a signed, those of b unsigned.

@@ -2,6 +2,7 @@ package aot
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"os"
@@ -170,6 +171,9 @@ func FindGPU(name string) (GPU, error) {
 // Device is the chip.
 func (g GPU) Device() (machine.Device, error) { return machine.Find(g.Chip) }
 
+//go:embed gpu_target.textproto
+var gpuTarget string
+
 // config describes the GPU to XLA's compiler: a GpuTargetConfigProto, as text.
 func (g GPU) config() (string, error) {
 	d, err := g.Device()
@@ -180,34 +184,7 @@ func (g GPU) config() (string, error) {
 	if strings.HasSuffix(g.Arch, "a") {
 		extension = "ACCELERATED_FEATURES"
 	}
-	return fmt.Sprintf(`gpu_device_info {
-  threads_per_block_limit: 1024
-  threads_per_warp: 32
-  shared_memory_per_block: 49152
-  shared_memory_per_block_optin: %.0f
-  shared_memory_per_core: %d
-  threads_per_core_limit: %d
-  core_count: %d
-  fpus_per_core: %d
-  block_dim_limit_x: 2147483647
-  block_dim_limit_y: 65535
-  block_dim_limit_z: 65535
-  thread_dim_limit_x: 1024
-  thread_dim_limit_y: 1024
-  thread_dim_limit_z: 64
-  memory_bandwidth: %.0f
-  l2_cache_size: %.0f
-  clock_rate_ghz: %.4g
-  device_memory_size: %.0f
-  cuda_compute_capability { major: %d minor: %d feature_extension: %s }
-  registers_per_core_limit: %d
-  registers_per_block_limit: %d
-}
-platform_name: "CUDA"
-dnn_version_info { major: 9 minor: 8 }
-runtime_version { major: 12 minor: 8 }
-device_description_str: %q
-`, d.FastBytes.Value, g.SharedBytes, g.Threads, d.Cores, g.Lanes, d.BandwidthBytesPerSecond.Value,
+	return fmt.Sprintf(gpuTarget, d.FastBytes.Value, g.SharedBytes, g.Threads, d.Cores, g.Lanes, d.BandwidthBytesPerSecond.Value,
 		d.LastLevelCacheBytes.Value, d.ClockHertz.Value/1e9, d.MemoryBytes.Value, g.major, g.minor, extension,
 		g.registers(), g.registers(), d.Names[0]), nil
 }

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	_ "embed"
 	"errors"
 	"io/fs"
 	"os"
@@ -41,28 +42,8 @@ type flags struct {
 	record   sweepflag.Record  // of this sweep, once it was read
 }
 
-const manual = `Bench measures kernels, or predicts them for a TPU or GPU, and writes a CSV file.
-
-SYNOPSIS
-  go run ./cmd/bench [flags]
-  matladder bench [flags]
-
-EXAMPLES
-  Two kernels at one size, in a few seconds. Without flags it measures the sweep quick: five
-  kernels and XLA, in about a minute.
-
-    $ go run ./cmd/bench --kernel 3,5 --sizes 512 --dtype float32
-    float32 · cpu_amd_epyc · measured · cpu · avx512 · 2 threads · uniform inputs
-      kernel    blocks       size   median      ±  GFLOP/s  % of peak      over  err/bound  rel_err  status
-      v3_block  128×128×128   512  1.26 ms  0.5%      214       90.4                0.011  2.1e-07  ok
-      v5_quant  256×512×256   512  1.20 ms  0.4%      224       94.6  1.05× v3      0.034    4e-07  ok
-    out/20261120-101500.csv: 60 rows
-
-  Predictions for two TPUs, none of which is needed, and an interrupted sweep that goes on:
-
-    $ go run ./cmd/bench --topology v5e,v6e
-    $ go run ./cmd/bench --resume --out out/20261120-101500.csv
-`
+//go:embed manual.txt
+var manual string
 
 // parseFlags reads args.
 func parseFlags(args []string) (*flags, error) {

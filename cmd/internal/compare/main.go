@@ -4,6 +4,7 @@ package compare
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -72,46 +73,8 @@ type options struct {
 	sweep      []string // flags of bench for both programs
 }
 
-const manual = `Compare says which points of a build are faster or slower than those of another.
-
-SYNOPSIS
-  go run ./cmd/compare [flags] OLD.csv NEW.csv
-  go run ./cmd/compare [flags] OLD.csv... -- NEW.csv...
-  go run ./cmd/compare --ab [flags] OLD NEW [-- BENCHFLAGS...]
-  go run ./cmd/compare --history FOLDER [flags]
-  go run ./cmd/compare --bisect GOOD..BAD [flags] [-- BENCHFLAGS...]
-  go run ./cmd/compare verify BUNDLE.zip
-  matladder compare ...
-
-EXAMPLES
-  Two results files:
-
-    $ go run ./cmd/compare old.csv new.csv
-    float32 · example-cpu · bench-01 · measured
-      kernel       blocks       size     old     new  new/old rate  95 % interval    n  verdict
-      v1_naive     256×256×256   256  440 µs  440 µs          1.00  0.961 to 1.04  6+6  UNSURE
-    …
-      v4_optblock  128×128×128   256  168 µs  118 µs          1.43   1.36 to 1.50  6+6  FASTER
-    …
-
-  Several files of each side; two programs in turns, which is the way to tell small differences
-  on a busy machine:
-
-    $ go run ./cmd/compare old.csv old2.csv -- new.csv new2.csv
-    $ go run ./cmd/compare --ab ../old/bench ./bench -- --kernel 4 --sizes 512,1024
-
-  A folder to which every run adds a file, as a table and a page:
-
-    $ go run ./cmd/compare --history runs --out history.html
-
-VERDICTS OF A POINT
-  FASTER, SLOWER  a difference; of all such verdicts one in a hundred may be false
-  SAME            the difference is shown to lie within --band
-  UNSURE          the samples do not tell
-  STEADY          of --history: no run changed the point
-  SHARED          XLA under one plugin on both sides, so that what differs is the machine
-  LOST, NEW OK    the point was ok and is not any more, or the other way round
-`
+//go:embed manual.txt
+var manual string
 
 func parse(args []string) (*options, error) {
 	o := &options{limit: -1}

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"cmp"
+	_ "embed"
 	"errors"
 	"fmt"
 	"math"
@@ -34,7 +35,7 @@ var formats = map[string][]string{
 
 	"mosaic":    {"text"},
 	"stablehlo": {"text"},
-	"schedule":  {"text", "csv", "svg"},
+	"schedule":  {"text", "csv"},
 	"table":     {"text", "csv"},
 
 	"plan":     {"text"},
@@ -80,40 +81,8 @@ type options struct {
 	open       *registry.Device // what --backend names; nil where a chip is looked up
 }
 
-const manual = `Inspect shows what a kernel does before it runs.
-
-SYNOPSIS
-  go run ./cmd/inspect KERNEL|FILE [flags]
-  matladder inspect KERNEL|FILE [flags]
-
-EXAMPLES
-  The tile program of a kernel:
-
-    $ go run ./cmd/inspect v3 --sizes 300x200x256
-    v3_block
-      grid (i, j, k) = (3, 2, 2), parallel, parallel, arbitrary
-      in   a  float32[300, 200]  block (128, 128)  lambda i, j, k: (i, k)  # last block holds (44, 72)
-    …
-
-  What a kernel costs, under the roofline of a chip; kernels of a StableHLO program, predicted
-  for two chips:
-
-    $ go run ./cmd/inspect v5 --dtype bfloat16 --sizes 4096 --as counts --topology v6e
-    $ go run ./cmd/inspect model.mlir --topology v5e,v6e
-
-VIEWS
-  tile       the program; json is the same for programs
-  counts     FLOPs, bytes moved, fast memory, intensity, and the roofline of --topology (v5e)
-  steps      what each grid step moves; traverse is the whole launch, as a map or a picture
-  mosaic     the text that a TPU's compiler takes; stablehlo is the program around it
-  schedule   cycles of a grid step by libtpu's schedule: compute, copies, overhead
-  table      a line for each kernel of the launch, for several chips
-  plan       what each pass of the CPU backend decided; asm is the inner loop, by llvm-mca
-  anatomy    the loops of v4 with one pass of the CPU backend after another, and what limits each
-  timeline   what happens when, measured here or predicted for --topology
-  accumulator  how products are added: bits, rounding, order; bench --accumulators has XLA's
-  A file may hold tile programs (json), StableHLO, or a .ttir kernel of Triton.
-`
+//go:embed manual.txt
+var manual string
 
 func parse(args []string) (*options, error) {
 	o := &options{}
@@ -128,7 +97,7 @@ func parse(args []string) (*options, error) {
 	cli.Group(f, "THE KERNEL")
 	f.StringVar(&o.as, "as", "tile", "`VIEW`")
 	cli.Known(f, "as", ways)
-	f.StringVar(&o.format, "format", "text", "`FORMAT`: text, csv; of traverse also json, html; of schedule svg; of timeline json, svg")
+	f.StringVar(&o.format, "format", "text", "`FORMAT`: text, csv; of traverse also json, html; of timeline json, svg")
 	cli.Offer(f, "format", []string{"text", "csv", "json", "html", "svg"})
 	f.Int64Var(&o.steps, "steps", 0, "show the first `N` steps; as many as the format allows if not given")
 	f.StringVar(&o.out, "out", "", "write to `FILE`")

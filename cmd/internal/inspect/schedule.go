@@ -77,11 +77,8 @@ func (o *options) explain(ctx context.Context, use func(*aot.Backend, []aot.Expl
 func (o *options) schedule(ctx context.Context, w io.Writer) error {
 	return o.explain(ctx, func(b *aot.Backend, parts []aot.Explained) error {
 		r := report{options: o, backend: b, parts: parts, seconds: each.Sum(parts, secondsOf)}
-		switch o.format {
-		case "csv":
+		if o.format == "csv" {
 			return r.csv(w)
-		case "svg":
-			return r.svg(w)
 		}
 		return r.text(w)
 	})

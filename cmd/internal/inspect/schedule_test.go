@@ -1,8 +1,6 @@
 package inspect
 
 import (
-	"encoding/xml"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -61,23 +59,6 @@ func TestSchedule(t *testing.T) {
 			}
 		}
 	}
-	t.Chdir(t.TempDir())
-	code, stdout, stderr := inspect("v3", "--sizes", "512", "--as", "schedule", "--format", "svg")
-	if code != cli.OK || stdout != "out/schedule_v3_block_512_float32.svg\n" {
-		t.Fatalf("%d %s %s", code, stdout, stderr)
-	}
-	f, err := os.Open("out/schedule_v3_block_512_float32.svg")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	for d := xml.NewDecoder(f); ; {
-		if _, err := d.Token(); err == io.EOF {
-			break
-		} else if err != nil {
-			t.Fatal(err)
-		}
-	}
 }
 
 // TestLimit: each limit is told in words, with the figures that show it.
@@ -99,12 +80,5 @@ func TestLimit(t *testing.T) {
 		if have := r.limit(p); !strings.Contains(have, want) {
 			t.Errorf("%s: %s", limit, have)
 		}
-	}
-}
-
-func TestWrap(t *testing.T) {
-	have := wrap("one two three four", 9)
-	if !slices.Equal(have, []string{"one two", "three", "four"}) {
-		t.Errorf("%q", have)
 	}
 }

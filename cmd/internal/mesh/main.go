@@ -3,6 +3,7 @@ package mesh
 
 import (
 	"context"
+	_ "embed"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -35,19 +36,8 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return cli.End("mesh", err, "interrupted", stdout, stderr)
 }
 
-const manual = `Mesh predicts which mesh of devices suits a layer of a transformer, and how to spread it.
-
-SYNOPSIS
-  go run ./cmd/mesh --topology SLICE --layer LAYER [flags]
-  matladder mesh --topology SLICE --layer LAYER [flags]
-
-EXAMPLES
-  Training on 512 chips; decoding on 16, in every way that one mesh allows; all meshes as CSV:
-
-    $ go run ./cmd/mesh --topology v5p:8x8x8 --layer llama3-70b --phase train --tokens 1048576 --length 4096
-    $ go run ./cmd/mesh --topology v5e:4x4 --layer llama3-70b --phase decode --sequences 43 --mesh model=16
-    $ go run ./cmd/mesh --topology v5e:16x16 --layer llama3-8b --as csv
-`
+//go:embed manual.txt
+var manual string
 
 func parse(args []string) (o options, err error) {
 	f := cli.NewFlags("mesh")

@@ -1,6 +1,7 @@
 package peers
 
 import (
+	_ "embed"
 	"fmt"
 	"os"
 	"slices"
@@ -35,19 +36,8 @@ const noTable = "none"
 // known lists the peers.
 func known() []string { return append(process.Names(), xla) }
 
-const manual = `Peers measures kernels against the libraries that other people use, and writes a CSV file.
-
-SYNOPSIS
-  go run ./cmd/peers [flags]
-  matladder peers [flags]
-
-EXAMPLES
-  Which libraries are installed here; a comparison with two of them; the report of its results:
-
-    $ go run ./cmd/peers --list
-    $ go run ./cmd/peers --peers openblas,onednn --sizes 512,1024 --dtype float32 --out out/peers.csv
-    $ go run ./cmd/peers --report out/peers.csv
-`
+//go:embed manual.txt
+var manual string
 
 // parseFlags reads args.
 func parseFlags(args []string) (*flags, error) {

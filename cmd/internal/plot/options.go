@@ -1,6 +1,7 @@
 package plot
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"slices"
@@ -36,23 +37,8 @@ type options struct {
 	used []stats.Summary // what was shown, for provenance
 }
 
-const manual = `Plot draws what bench measured or predicted, or writes it as a table or a page to explore.
-
-SYNOPSIS
-  go run ./cmd/plot [flags] [FILE...]
-  matladder plot [flags] [FILE...]
-
-  A FILE is a results file or a glob in quotes. Without one, plot shows what is in ` + defaultFolder + `/, each
-  kernel and dtype from the newest file that has it.
-
-EXAMPLES
-  One kernel and dtype by size; the whole ladder of two files; the fastest blocks as a table:
-
-    $ go run ./cmd/plot --analyze=5 --dtype=bfloat16
-    out/performance_kernel_5_bfloat16.png
-    $ go run ./cmd/plot --as=kernels,ladder,roofline out/cpu.csv out/v5e.csv
-    $ go run ./cmd/plot --as=md --table-columns=min,n
-`
+//go:embed manual.txt
+var manual string
 
 func parse(args []string) (*options, error) {
 	o := &options{}

@@ -4,6 +4,7 @@ package plugin
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -19,22 +20,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-const manual = `Plugin installs PJRT plugins, through which bench reaches XLA on this CPU, a TPU or a GPU.
-
-SYNOPSIS
-  go run ./cmd/plugin list                                       what is installed
-  go run ./cmd/plugin install cpu|tpu|cuda [flags]               install one, without Python
-  go run ./cmd/plugin doctor [--timeout T] [NAME|LIBRARY...]     what works, and what is missing
-  matladder plugin ...
-
-EXAMPLES
-  XLA on this CPU (60 MB), the baseline of bench; libtpu (200 MB), which predicts TPUs; what a
-  Python environment has:
-
-    $ go run ./cmd/plugin install cpu
-    $ go run ./cmd/plugin install tpu
-    $ go run ./cmd/plugin install cuda --from venv/lib/python3.12/site-packages
-`
+//go:embed manual.txt
+var manual string
 
 // verbs are the commands, with the flags that each takes.
 var verbs = map[string][]string{"list": nil, "install": {"version", "unpinned", "index-url", "from"}, "doctor": {"timeout"}}

@@ -2,6 +2,7 @@ package tune
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,20 +38,8 @@ type flags struct {
 	tokens  []int
 }
 
-const manual = `Tune finds the fastest block shape of kernels on this machine or a chip, and keeps it in a table.
-
-SYNOPSIS
-  go run ./cmd/tune [flags]
-  matladder tune [flags]
-
-EXAMPLES
-  Tune v4 and v5 for one problem, print the table with its evidence, and tune for a TPU
-  that is predicted. bench then uses the table.
-
-    $ go run ./cmd/tune --sizes 1024 --dtype bfloat16 --time-budget 2m
-    $ go run ./cmd/tune --list
-    $ go run ./cmd/tune --topology v5e --kernel 5 --sizes 4096 --dtype bfloat16
-`
+//go:embed manual.txt
+var manual string
 
 func parseFlags(args []string) (*flags, error) {
 	var threads int

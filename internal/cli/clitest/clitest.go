@@ -50,7 +50,7 @@ func Examples(t *testing.T, command string, least int) (list []Example) {
 // InManual are the examples of a command's help that show what they print.
 func InManual(command, manual string) (list []Example) {
 	open := false
-	for line := range strings.Lines(manual) {
+	for line := range strings.Lines(strings.ReplaceAll(manual, "\r\n", "\n")) {
 		line, shown := strings.CutPrefix(line, "    ")
 		args, isCommand := strings.CutPrefix(line, "$ go run ./cmd/"+command+" ")
 		switch {

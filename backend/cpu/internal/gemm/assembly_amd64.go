@@ -119,13 +119,19 @@ func edgeFloat32AVX512(c *float32, ldc int, next uintptr, rows, cols int, a *uin
 func edgePairsAVX2(c *int32, ldc int, next uintptr, rows, cols int, a *uint32, panel, steps int, b *uint32, accumulate bool)
 
 //go:noescape
-func gemvBFloat16AVX512(c *float32, ldc int, a *uint32, lda int, b *uint32, steps, rows, cols int, accumulate bool)
+func gemvBFloat16AVX512(c *float32, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, bias *float32, accumulate bool)
 
 //go:noescape
-func gemvFloat32AVX2(c *float32, ldc int, a *uint32, lda int, b *uint32, steps, rows, cols int, accumulate bool)
+func gemvFloat32AVX2(c *float32, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, bias *float32, accumulate bool)
 
 //go:noescape
-func gemvFloat32AVX512(c *float32, ldc int, a *uint32, lda int, b *uint32, steps, rows, cols int, accumulate bool)
+func gemvFloat32AVX512(c *float32, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, bias *float32, accumulate bool)
+
+//go:noescape
+func gemvQuadsAVX512(c *int32, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, bias *int32, accumulate bool)
+
+//go:noescape
+func gemvWideBFloat16AVX512(c *float32, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, bias *float32, accumulate bool)
 
 //go:noescape
 func groupsPairsAVX2(c *float32, ldc, groups int, a, b *uint32, next uintptr, rows, turns int, accumulate bool)
@@ -198,6 +204,12 @@ func rowsQuadsAVX2(c *int32, ldc, steps int, a *uint32, lda int, b *uint32, bias
 
 //go:noescape
 func rowsQuadsAVX512(c *int32, ldc, steps int, a *uint32, lda int, b *uint32, bias *int32, next uintptr, rows, cols int, accumulate bool)
+
+//go:noescape
+func spreadFloat32AVX2(c *float32, ldc int, a, b unsafe.Pointer, lda, ldb, k, rows, cols int, accumulate bool)
+
+//go:noescape
+func spreadFloat32AVX512(c *float32, ldc int, a, b unsafe.Pointer, lda, ldb, k, rows, cols int, accumulate bool)
 
 //go:noescape
 func streamBFloat16AVX2(c *float32, a *uint32, b unsafe.Pointer, ldb, cols int, after uintptr, accumulate bool)

@@ -94,14 +94,15 @@ func checkBlock[S Source, C Sum](t *testing.T, r *rand.Rand, p *MicroKernels[S, 
 	// one.
 	split, run := r.IntN(ceil(k, p.KU)+1)*p.KU, Run[S]{A: pa}
 	isDirect := p.DirectRows() > 0 && r.IntN(2) == 0
-	if p.ReadsA(k) && r.IntN(2) == 0 {
+	inColumns := p.CanRead(ReadColumns) && (n <= 2*gemvColumns || r.IntN(8) == 0) && r.IntN(4) == 0
+	if p.ReadsA(k) && r.IntN(2) == 0 || inColumns {
 		run = Run[S]{LDA: k + r.IntN(3)}
 		run.Rows = fenced[S](t, (m-1)*run.LDA+k)
 		for i := range m {
 			copy(run.Rows[i*run.LDA:], a[i*k:][:k])
 		}
 	}
-	if p.CanRead(ReadColumns) && run.Rows != nil && (n <= gemvColumns || r.IntN(8) == 0) && r.IntN(2) == 0 {
+	if inColumns {
 		split = -3
 		ldb := n + 3*min(n-1, 1) // one column may lie as it is multiplied
 		unpacked := fenced[S](t, max(0, k-1)*ldb+n)

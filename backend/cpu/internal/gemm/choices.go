@@ -57,7 +57,7 @@ func (p *MicroKernels[S, C]) CanRead(read ReadB) bool {
 	case ReadDots:
 		return p.dots.run != nil
 	case ReadColumns:
-		return p.kernel.gemv.run != nil && p.ReadsA(p.KU)
+		return p.kernel.gemv.run != nil && (p.kernel.gemv.widens || p.ReadsA(p.KU))
 	}
 	return false
 }

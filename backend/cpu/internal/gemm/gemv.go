@@ -12,28 +12,31 @@ import (
 type gemvKernel[C Sum] struct {
 	run            gemv[C] // nil if there is none
 	columns, lanes int     // at most, and of a vector
+	deep           int     // elements in a word of a column
+	widens         bool    // bfloat16, of which words of columns are as widen makes them
 	half           gemv[C] // of vectors half as wide, for up to halfColumns; nil if there is none
+	spread         spread[C]
 }
 
 const halfColumns = 4
 
-// of is the routine for so many steps and columns: where half a vector has all steps, one of such
-// vectors is faster.
-func (k *gemvKernel[C]) of(steps, cols int) gemv[C] {
-	if k.half != nil && steps <= k.lanes/2 && cols <= halfColumns {
-		return k.half
+// of is the routine for so many elements and columns: where half a vector has all, one of such vectors
+// is faster.
+func (x *gemvKernel[C]) of(k, cols int) gemv[C] {
+	if x.half != nil && k <= x.lanes/2 && cols <= halfColumns {
+		return x.half
 	}
-	return k.run
+	return x.run
 }
 
 // A gemv computes rows × cols dot products of rows of a, lda bytes apart, and of columns of b,
-// gemvColumn words apart:
+// gemvColumn words apart, or of such words as widen makes:
 //
 //	for i := range rows {
 //		for j := range cols {
-//			s := 0
-//			for l := range steps {
-//				s += dot(a[i][l], b[j*gemvColumn+l])
+//			s := bias[i*cols+j] // of as many as a vector has lanes: 0 but for int8, where it is -128·(the sum of a column)
+//			for l := range k {
+//				s += a[i][l] * b[j][l] // int8: (128+a[i][l]) * b[j][l]
 //			}
 //			if accumulate {
 //				s += c[i*ldc+j]
@@ -43,7 +46,11 @@ func (k *gemvKernel[C]) of(steps, cols int) gemv[C] {
 //	}
 //
 // Each sum is kept in as many parts as a vector has lanes.
-type gemv[C Sum] func(c *C, ldc int, a *uint32, lda int, b *uint32, steps, rows, cols int, accumulate bool)
+type gemv[C Sum] func(c *C, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, bias *C, accumulate bool)
+
+// A spread does what a gemv of float32 does by a b that lies in memory as rows, ldb bytes apart, of up to as
+// many columns as a vector has lanes: each has a sum of its own, to which products are added one by one.
+type spread[C Sum] func(c *C, ldc int, a, b unsafe.Pointer, lda, ldb, k, rows, cols int, accumulate bool)
 
 const (
 	gemvSteps   = 1024 // of columns that are copied at once
@@ -51,15 +58,18 @@ const (
 	gemvColumns = 8 // the most of any gemv
 )
 
-// gemvWork are the columns of a call.
-type gemvWork [gemvColumns * gemvColumn]uint32
+// gemvWork are the columns of a call, and what sums start from.
+type gemvWork struct {
+	b    [gemvColumns * gemvColumn]uint32
+	bias [16]uint32
+}
 
 var gemvWorks = sync.Pool{New: func() any { return new(gemvWork) }}
 
 // copyColumns copies columns of rows that lie ld elements apart.
 func copyColumns[T any](w *gemvWork, from []T, ld, rows, cols int) {
 	for j := range cols {
-		to, at := unsafe.Slice((*T)(unsafe.Pointer(&w[j*gemvColumn])), gemvSteps*wordBytes/memory.Size[T]())[:rows], j
+		to, at := unsafe.Slice((*T)(unsafe.Pointer(&w.b[j*gemvColumn])), gemvSteps*wordBytes/memory.Size[T]())[:rows], j
 		for l := range to {
 			to[l] = from[at]
 			at += ld
@@ -67,64 +77,118 @@ func copyColumns[T any](w *gemvWork, from []T, ld, rows, cols int) {
 	}
 }
 
-// PaysColumns reports whether MultiplyColumns of m rows by n columns of k elements is assumed to be
-// faster than tiles: a sum takes half a cycle for each vector and three to add up its lanes, an
-// element that is copied one, and a row of a tile half a cycle for each step and about twelve. It is
-// false where it may not be called.
-func (p *MicroKernels[S, C]) PaysColumns(m, n, k int) bool {
-	switch x := p.kernel.gemv; {
-	case p.isAsked(ReadColumns):
-		return true
-	case p.Choices.B != ReadByRule || !p.CanRead(ReadColumns) || n > x.columns:
-		return false
-	default:
-		copied := k * n
-		if n == 1 {
-			copied = 0
+// widen copies columns of bfloat16 as float32. Of each 32 the even ones come first, and zeros behind all.
+func (w *gemvWork) widen(from unsafe.Pointer, ld, k, cols int) {
+	const group = 32
+	b := unsafe.Slice((*uint16)(from), (k-1)*ld+cols)
+	for j := range cols {
+		to := w.b[j*gemvColumn:][:ceil(k, group)*group]
+		clear(to[k/group*group:])
+		for l := range k {
+			to[l/group*group+l%2*group/2+l%group/2] = uint32(b[l*ld+j]) << 16
 		}
-		return 2*copied+m*n*(k/p.KU/x.lanes+6) <= m*(k/p.KU+24)
 	}
 }
 
-// MultiplyColumns is Multiply of a Run whose rows of a lie in memory, and whose B is left out by one that
-// is not packed: its element (l, j) is b[l*ldb+j]. Any number of columns is right.
+// sums sets what sums of int8 start from for columns of k elements.
+func (w *gemvWork) sums(columns unsafe.Pointer, k, cols int) {
+	for i := range w.bias {
+		if w.bias[i] = w.bias[max(0, i-cols)]; i < cols {
+			s := int32(0)
+			for _, v := range unsafe.Slice((*int8)(unsafe.Add(columns, i*gemvColumn*wordBytes)), k) {
+				s -= 128 * int32(v)
+			}
+			w.bias[i] = uint32(s)
+		}
+	}
+}
+
+// spreads reports whether n columns of so many elements are faster by a spread. As measured a sum takes as
+// long for each vector, and three more to add up its lanes, as six sevenths of an element of a row.
+func (x *gemvKernel[C]) spreads(n, k int) bool {
+	return x.spread != nil && 6*min(n, x.columns)*(ceil(k, x.lanes)+3) >= 7*(k+1)
+}
+
+// PaysColumns reports whether MultiplyColumns of m rows by n columns of k elements is assumed to be
+// faster than tiles; false where it may not be called.
+func (p *MicroKernels[S, C]) PaysColumns(m, n, k int) bool {
+	const shallow = 64 // a spread gains by no copies of b, and no calls for each few rows
+	x, steps := &p.kernel.gemv, ceil(k, p.KU)
+	switch {
+	case p.isAsked(ReadColumns):
+		return true
+	case p.Choices.B != ReadByRule || !p.CanRead(ReadColumns):
+		return false
+	case n > 1 && k > shallow && m < halfColumns*n: // copies of b take longer
+		return false
+	case x.widens: // packing has to widen a too
+		return n <= gemvColumns
+	case x.spread == nil: // a tile takes half as long for a step of a row, and some time for a row
+		return n <= x.columns && n*(steps/x.lanes+6) <= steps+24
+	}
+	return n <= x.columns || n <= x.lanes && k <= shallow
+}
+
+// MultiplyColumns is Multiply of a Run whose rows of a lie in memory, any number of elements, and whose B is
+// left out by one that is not packed: its element (l, j) is b[l*ldb+j]. Any number of columns is right.
 func (p *MicroKernels[S, C]) MultiplyColumns(r Run[S], c []C, ldc, m, n, k int, b []S, ldb int, accumulate bool) {
-	if !p.CanRead(ReadColumns) || r.Rows == nil || !p.ReadsA(k) || m < 0 || n < 0 || k < 0 {
+	if !p.CanRead(ReadColumns) || r.Rows == nil || m < 0 || n < 0 || k < 0 {
 		panic(fmt.Sprintf("gemm: MultiplyColumns of %d×%d, k %d, on %s", m, n, k, p.Name))
 	}
 	c, b = extent(c, m, n, ldc), extent(b, k, n, ldb)
 	if nothing(c, ldc, m, n, k, accumulate) {
 		return
 	}
-	a, work := p.left(r, m, k), gemvWorks.Get().(*gemvWork)
-	if p.kernel.tape == nil {
+	a, lda, x := extent(r.Rows, m, k, r.LDA), r.LDA*memory.Size[S](), &p.kernel.gemv
+	if x.spreads(n, k) {
+		for j := 0; j < n; j += x.lanes {
+			x.spread(&c[j], ldc, at(a, 0), at(b, j), lda, ldb*memory.Size[S](), k, m, min(n-j, x.lanes), accumulate)
+		}
+		return
+	}
+	work := gemvWorks.Get().(*gemvWork)
+	if p.kernel.tape == nil { // its calls have memory of their own
 		defer gemvWorks.Put(work)
 	}
-	for l := 0; l < k; l += gemvSteps * p.KU {
-		deep := min(k-l, gemvSteps*p.KU)
-		for j := 0; j < n; j += p.kernel.gemv.columns {
-			cols, columns := min(n-j, p.kernel.gemv.columns), &work[0]
-			if cols == 1 && ldb == 1 {
-				columns = (*uint32)(at(b, l))
-			} else if from := b[l*ldb+j:]; p.kernel.tape != nil {
-				p.kernel.tape.keep(func() { copyColumns(work, from, ldb, deep, cols) })
-			} else {
-				copyColumns(work, from, ldb, deep, cols)
+	for l := 0; l < k; l += gemvSteps * x.deep {
+		deep := min(k-l, gemvSteps*x.deep)
+		for j := 0; j < n; j += x.columns {
+			cols, from := min(n-j, x.columns), b[l*ldb+j:]
+			columns := bringColumns(work, x.widens, from, ldb, deep, cols)
+			if p.kernel.tape != nil {
+				p.kernel.tape.add(func() { bringColumns(work, x.widens, from, ldb, deep, cols) })
 			}
-			p.kernel.gemv.of(deep/p.KU, cols)(&c[j], ldc, a.at(0, l/p.KU), a.row, columns, deep/p.KU, m, cols, accumulate || l > 0)
+			x.of(deep, cols)(&c[j], ldc, at(a, l), columns, lda, deep, m, cols, (*C)(unsafe.Pointer(&work.bias)), accumulate || l > 0)
 		}
 	}
+}
+
+// bringColumns returns columns as a gemv reads them, and has w hold what their sums start from.
+func bringColumns[S Source](w *gemvWork, widens bool, from []S, ld, k, cols int) unsafe.Pointer {
+	columns := unsafe.Pointer(&w.b)
+	switch {
+	case widens:
+		w.widen(at(from, 0), ld, k, cols)
+	case cols == 1 && ld == 1:
+		columns = at(from, 0)
+	default:
+		copyColumns(w, from, ld, k, cols)
+	}
+	if memory.Size[S]() == 1 {
+		w.sums(columns, k, cols)
+	}
+	return columns
 }
 
 // edgeAlong is an edge for rows i0 … i1-1 of an a that is not packed, in whose place columns of b's
 // panel are copied out of it.
 func (x *block[C]) edgeAlong(i0, i1, j, cols, s, steps int, b *uint32, accumulate bool) {
-	x.kernel.spoil()
 	work := gemvWorks.Get().(*gemvWork)
 	defer gemvWorks.Put(work)
 	for done := 0; done < steps; done += gemvSteps {
 		run := min(gemvSteps, steps-done)
 		copyColumns(work, span(offset(b, done*x.nr*wordBytes), (run-1)*x.nr+cols), x.nr, run, cols)
-		x.kernel.gemv.of(run, cols)(&x.c[i0*x.ldc+j], x.ldc, x.a.at(i0/x.mr, s+done), x.a.row, &work[0], run, i1-i0, cols, accumulate || done > 0)
+		k := run * x.kernel.gemv.deep
+		x.kernel.gemv.of(k, cols)(&x.c[i0*x.ldc+j], x.ldc, unsafe.Pointer(x.a.at(i0/x.mr, s+done)), unsafe.Pointer(&work.b), x.a.row, k, i1-i0, cols, nil, accumulate || done > 0)
 	}
 }

@@ -6,120 +6,162 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"unsafe"
+
+	"matladder/backend/cpu/internal/memory"
 )
 
 // A gemvTwins is a gemv in assembly beside the same in Go.
-type gemvTwins struct {
-	name       string
-	fast, twin gemv[float32]
-	columns    int
-	word       func(*rand.Rand) uint32
+type gemvTwins[S Source, C Sum] struct {
+	name          string
+	fast, twin    gemv[C]
+	columns, deep int // at most, and elements in a vector
+	element       func(*rand.Rand) S
+	junk          S // what must not count
 }
 
-func eachGemv(t testing.TB) (list []gemvTwins) {
-	floats := func(a, b uint32) float32 { return asNumber(a) * asNumber(b) }
-	if len(AVX2.Missing()) == 0 {
-		list = append(list, gemvTwins{"avx2 float32", gemvFloat32AVX2, gemvWords(floats), 4, smallFloat})
-	}
-	if k := For(AVX512); k != nil {
-		list = append(list, gemvTwins{"avx512 float32", gemvFloat32AVX512, gemvWords(floats), 8, smallFloat})
-		if k.PairsBFloat16 != nil {
-			list = append(list, gemvTwins{"avx512 bfloat16", gemvBFloat16AVX512, gemvWords(func(a, b uint32) float32 {
-				return asNumber(a<<16)*asNumber(b<<16) + asNumber(a&^0xffff)*asNumber(b&^0xffff)
-			}), 8, smallPairs})
-		}
-	}
-	if len(list) < 3 {
-		t.Logf("not tested on this machine: all but %d gemv", len(list))
-	}
-	return list
-}
-
-// TestGemv has rows of every number of words up to three vectors and a mask, and every number of rows
-// around those that take a turn.
-func TestGemv(t *testing.T) {
-	r := rand.New(rand.NewPCG(41, 42))
-	for _, x := range eachGemv(t) {
+func (x gemvTwins[S, C]) test(t *testing.T, name string) {
+	t.Run(name, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(41, 42))
 		for cols := 1; cols <= x.columns; cols++ {
-			for steps := 1; steps <= 67; steps++ {
-				checkGemv(t, r, x, 1+r.IntN(40), cols, steps)
+			for k := 1; k <= 3*x.deep+1; k += 1 + r.IntN(x.deep/4) {
+				checkGemv(t, r, x, 1+r.IntN(40), cols, k)
 			}
 			for rows := 1; rows <= 40; rows++ {
-				checkGemv(t, r, x, rows, cols, 1+r.IntN(67))
+				checkGemv(t, r, x, rows, cols, 1+r.IntN(4*x.deep))
 			}
 		}
+	})
+}
+
+func floatGemv(name string, fast gemv[float32], columns, deep int) gemvTwins[float32, float32] {
+	element := func(r *rand.Rand) float32 { return math.Float32frombits(smallFloat(r)) }
+	return gemvTwins[float32, float32]{name, fast, gemvElements[float32, float32](0), columns, deep, element, float32(math.NaN())}
+}
+
+// byRows is a spread as a gemv: columns of b come to rows.
+func byRows(t testing.TB, f spread[float32]) gemv[float32] {
+	return func(c *float32, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, _ *float32, accumulate bool) {
+		ldb := cols + 3*(k%2)
+		from := fenced[float32](t, (k-1)*ldb+cols)
+		for i := range from {
+			if from[i] = float32(math.NaN()); i%ldb < cols {
+				from[i] = unsafe.Slice((*float32)(b), cols*gemvColumn)[i%ldb*gemvColumn+i/ldb]
+			}
+		}
+		f(c, ldc, a, at(from, 0), lda, ldb*wordBytes, k, rows, cols, accumulate)
+	}
+}
+
+// byWidening has columns of bfloat16 widened for a gemv.
+func byWidening(f gemv[float32]) gemv[float32] {
+	return func(c *float32, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, bias *float32, accumulate bool) {
+		w, rowsOfB := new(gemvWork), make([]uint16, k*cols)
+		for i := range rowsOfB {
+			rowsOfB[i] = *(*uint16)(unsafe.Add(b, i%cols*gemvColumn*wordBytes+i/cols*2))
+		}
+		w.widen(at(rowsOfB, 0), cols, k, cols)
+		f(c, ldc, a, unsafe.Pointer(&w.b), lda, k, rows, cols, bias, accumulate)
+	}
+}
+
+func TestGemv(t *testing.T) {
+	if len(AVX2.Missing()) == 0 {
+		floatGemv("avx2 float32", gemvFloat32AVX2, 4, 8).test(t, "avx2 float32")
+		floatGemv("avx2 spread", byRows(t, spreadFloat32AVX2), 8, 8).test(t, "avx2 spread")
+	}
+	k := For(AVX512)
+	if k == nil {
+		t.Skip("not tested on this machine: those of AVX-512")
+	}
+	floatGemv("avx512 float32", gemvFloat32AVX512, 8, 16).test(t, "avx512 float32")
+	floatGemv("avx512 spread", byRows(t, spreadFloat32AVX512), 16, 16).test(t, "avx512 spread")
+	wide := gemvTwins[uint16, float32]{"wide", byWidening(gemvWideBFloat16AVX512), gemvElements[uint16, float32](0), 4, 32, smallBFloat16, 0x7fc0}
+	wide.test(t, "avx512 widened bfloat16")
+	if k.PairsBFloat16 != nil {
+		gemvTwins[uint16, float32]{"pairs", gemvBFloat16AVX512, gemvElements[uint16, float32](0), 8, 32, smallBFloat16, 0x7fc0}.test(t, "avx512 bfloat16")
+	}
+	if k.Int8.KU == 4 {
+		gemvTwins[int8, int32]{"quads", gemvQuadsAVX512, gemvElements[int8, int32](128), 8, 64, anyByte, 77}.test(t, "avx512 int8")
 	}
 }
 
 func FuzzGemv(f *testing.F) {
-	for which := range uint8(3) {
-		f.Add(uint64(which), which, uint8(0), uint8(0), uint8(0))
-		f.Add(uint64(which), which, uint8(37), uint8(2), uint8(84))
+	f.Add(uint64(1), uint8(0), uint8(0), uint8(0))
+	f.Add(uint64(2), uint8(37), uint8(2), uint8(84))
+	if For(AVX512) == nil {
+		f.Skip("this machine has no AVX-512")
 	}
-	f.Fuzz(func(t *testing.T, seed uint64, which, rows, cols, steps uint8) {
-		list := eachGemv(t)
-		if len(list) == 0 {
-			t.Skip("no gemv on this machine")
-		}
-		x := list[int(which)%len(list)]
-		checkGemv(t, rand.New(rand.NewPCG(seed, 43)), x, 1+int(rows), 1+int(cols)%x.columns, 1+int(steps))
+	f.Fuzz(func(t *testing.T, seed uint64, rows, cols, k uint8) {
+		r := rand.New(rand.NewPCG(seed, 43))
+		checkGemv(t, r, floatGemv("avx512", gemvFloat32AVX512, 8, 16), 1+int(rows), 1+int(cols)%8, 1+int(k))
+		checkGemv(t, r, floatGemv("avx2", gemvFloat32AVX2, 4, 8), 1+int(rows), 1+int(cols)%4, 1+int(k))
+		checkGemv(t, r, floatGemv("spread", byRows(t, spreadFloat32AVX512), 16, 16), 1+int(rows), 1+int(cols)%16, 1+int(k))
 	})
 }
 
 // checkGemv compares the whole memory of c after the routine and its twin. What lies between rows of a
-// and between columns of b is NaN, and behind the last ones nothing may be read.
-func checkGemv(t *testing.T, r *rand.Rand, x gemvTwins, rows, cols, steps int) {
+// and between columns of b is junk, and behind the last ones nothing may be read.
+func checkGemv[S Source, C Sum](t *testing.T, r *rand.Rand, x gemvTwins[S, C], rows, cols, k int) {
 	t.Helper()
 	const guard = 7
-	lda, ldc := steps+r.IntN(3)*r.IntN(9), cols+r.IntN(2)*r.IntN(9)
-	matrix := func(rows, ld int) []uint32 {
-		words := fenced[uint32](t, (rows-1)*ld+steps)
-		for i := range words {
-			if words[i] = 0x7fc07fc0; i%ld < steps {
-				words[i] = x.word(r)
+	lda, ldc := k+r.IntN(3)*r.IntN(9), cols+r.IntN(2)*r.IntN(9)
+	matrix := func(rows, ld int) []S {
+		elements := fenced[S](t, (rows-1)*ld+k)
+		for i := range elements {
+			if elements[i] = x.junk; i%ld < k {
+				elements[i] = x.element(r)
 			}
 		}
-		return words
+		return elements
 	}
-	a, b := matrix(rows, lda), matrix(cols, gemvColumn)
-	c := fenced[float32](t, guard+(rows-1)*ldc+cols)
+	a, b := matrix(rows, lda), matrix(cols, gemvColumn*wordBytes/memory.Size[S]())
+	c, bias := fenced[C](t, guard+(rows-1)*ldc+cols), (*C)(nil)
 	accumulate := r.IntN(2) == 0
+	before, isFloat := any(float32(math.NaN())).(C)
 	for i := range c {
-		if c[i] = float32(r.IntN(2001) - 1000); !accumulate && i >= guard && (i-guard)%ldc < cols {
-			c[i] = float32(math.NaN())
+		if c[i] = C(r.IntN(2001) - 1000); isFloat && !accumulate && i >= guard && (i-guard)%ldc < cols {
+			c[i] = before
 		}
+	}
+	if _, ok := any(b).([]int8); ok {
+		biases := fenced[C](t, 16)
+		for i := range biases {
+			biases[i] = C(i % cols << 10)
+		}
+		bias = &biases[0]
 	}
 	want := slices.Clone(c)
-	x.twin(&want[guard], ldc, &a[0], lda*wordBytes, &b[0], steps, rows, cols, accumulate)
-	x.fast(&c[guard], ldc, &a[0], lda*wordBytes, &b[0], steps, rows, cols, accumulate)
-	sameMemory(t, c, want, guard, "%s, %d×%d of %d steps, rows %d apart, accumulate %v, ldc %d", x.name, rows, cols, steps, lda, accumulate, ldc)
+	x.twin(&want[guard], ldc, at(a, 0), at(b, 0), lda*memory.Size[S](), k, rows, cols, bias, accumulate)
+	x.fast(&c[guard], ldc, at(a, 0), at(b, 0), lda*memory.Size[S](), k, rows, cols, bias, accumulate)
+	sameMemory(t, c, want, guard, "%s, %d×%d over %d, rows %d apart, accumulate %v, ldc %d", x.name, rows, cols, k, lda, accumulate, ldc)
 }
 
-// BenchmarkGemv is the micro-kernel alone.
-func BenchmarkGemv(b *testing.B) {
-	r := rand.New(rand.NewPCG(44, 45))
-	for _, x := range eachGemv(b) {
-		for _, s := range [][3]int{{304, 5, 1}, {304, 8, 1}, {304, 12, 1}, {304, 16, 1}, {304, 24, 1}, {304, 32, 1}, {304, 5, 2}, {304, 8, 2}, {304, 16, 2}, {304, 24, 2}, {304, 8, 3}, {304, 8, 4}, {304, 16, 4}, {304, 32, 4}, {304, 64, 4}, {304, 64, 8}, {226, 57, 1}, {128, 57, 1}, {128, 64, 1}, {200, 64, 1}, {400, 64, 1}, {544, 93, 1}, {128, 1024, 1}, {400, 1000, 1}, {500, 130, 1}, {500, 200, 1}, {500, 250, 1}, {500, 300, 1}, {500, 400, 1}, {300, 500, 2}, {300, 300, 3}, {5000, 200, 1}, {5000, 400, 1}, {5000, 500, 2}, {1000, 1000, 1}, {4096, 4096, 1}, {567, 7, 2}, {8192, 1000, 2}, {389, 16, 6}, {2019, 313, 5}, {2000, 2000, 8}} {
-			m, k, n := s[0], s[1], s[2]
-			if n > x.columns {
-				continue
+// BenchmarkColumns is a product of few columns, of rows that follow each other.
+func BenchmarkColumns(b *testing.B) {
+	for _, isa := range []ISA{AVX2, AVX512} {
+		if k := For(isa); k != nil {
+			benchColumns(b, k.Float32)
+			benchColumns(b, k.WideBFloat16)
+			if k.PairsBFloat16 != nil {
+				benchColumns(b, k.PairsBFloat16)
 			}
-			va, vb, c := make([]uint32, m*k), make([]uint32, n*gemvColumn), make([]float32, m*n)
-			for i := range va {
-				va[i] = x.word(r)
-			}
-			for i := range vb {
-				vb[i] = x.word(r)
-			}
-			b.Run(fmt.Sprintf("%s/%dx%dx%d", x.name, m, k, n), func(b *testing.B) {
-				seconds := best(b, func() {
-					for l := 0; l < k; l += gemvSteps {
-						x.fast(&c[0], n, &va[l], k*wordBytes, &vb[0], min(k-l, gemvSteps), m, n, l > 0)
-					}
-				})
-				b.ReportMetric(seconds*1e6, "µs-best")
-				b.ReportMetric(float64(4*m*k)/seconds/1e9, "GB/s")
-			})
+			benchColumns(b, k.Int8)
 		}
+	}
+}
+
+func benchColumns[S Source, C Sum](b *testing.B, p *MicroKernels[S, C]) {
+	for _, s := range [][3]int{{304, 5, 1}, {226, 57, 1}, {544, 93, 1}, {567, 7, 2}, {389, 16, 6}, {2019, 313, 5}, {1000, 1000, 1}, {4096, 4096, 1}, {2000, 2000, 8}} {
+		m, k, n := s[0], s[1], s[2]
+		if !p.CanRead(ReadColumns) {
+			continue
+		}
+		r, vb, c := Run[S]{Rows: randomSource[S](m * k), LDA: k}, randomSource[S](k*n), make([]C, m*n)
+		b.Run(fmt.Sprintf("%s/%dx%dx%d", p.Name, m, k, n), func(b *testing.B) {
+			seconds := best(b, func() { p.MultiplyColumns(r, c, n, m, n, k, vb, n, false) })
+			b.ReportMetric(seconds*1e6, "µs-best")
+			b.ReportMetric(float64(memory.Size[S]()*m*k)/seconds/1e9, "GB/s")
+		})
 	}
 }

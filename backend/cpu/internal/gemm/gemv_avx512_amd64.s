@@ -2,14 +2,13 @@
 
 #include "textflag.h"
 
-// func gemvFloat32AVX512(c, ldc, a, lda, b, steps, rows, cols, accumulate)
-TEXT ·gemvFloat32AVX512(SB), NOSPLIT, $0-65
+// func gemvFloat32AVX512(c, ldc, a, b, lda, k, rows, cols, bias, accumulate)
+TEXT ·gemvFloat32AVX512(SB), NOSPLIT, $0-73
 	MOVQ c+0(FP), DX
 	MOVQ ldc+8(FP), R11
 	MOVQ a+16(FP), SI
-	MOVQ lda+24(FP), BX
-	MOVQ b+32(FP), DI
-	MOVQ steps+40(FP), R9
+	MOVQ lda+32(FP), BX
+	MOVQ k+40(FP), R9
 	MOVQ rows+48(FP), CX
 	MOVQ cols+56(FP), R12
 	SHLQ $2, R11
@@ -19,7 +18,7 @@ TEXT ·gemvFloat32AVX512(SB), NOSPLIT, $0-65
 	SHRQ $4, R9
 	MOVQ $-1, R8
 	BZHIQ R15, R8, R8
-	KMOVW R8, K5
+	KMOVQ R8, K5
 	MOVQ $65280, R8
 	KMOVW R8, K4
 	MOVQ $52428, R8
@@ -35,11 +34,11 @@ TEXT ·gemvFloat32AVX512(SB), NOSPLIT, $0-65
 	MOVQ $65535, R8
 	KMOVW R8, K6
 turn3:
+	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	LEAQ (R8)(BX*4), R10
 	LEAQ (R10)(BX*4), R13
 	LEAQ (R13)(BX*4), R14
-	MOVQ b+32(FP), DI
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -58,11 +57,11 @@ turn3:
 	VPXOR X15, X15, X15
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest6
+	JEQ rest4
 	CMPQ BX, $1024
-	JGT far8
+	JGT far6
 	LEAQ (R14)(BX*4), R15 // the next turn follows in memory
-loop9:
+loop7:
 	VMOVUPS (DI), Z16
 	PREFETCHT0 (R15)
 	VMOVUPS (R8), Z17
@@ -119,10 +118,10 @@ loop9:
 	ADDQ $64, R13
 	ADDQ $64, R14
 	DECQ R12
-	JNZ loop9
-	JMP rest6
-far8:
-loop10:
+	JNZ loop7
+	JMP rest4
+far6:
+loop8:
 	VMOVUPS (DI), Z16
 	VMOVUPS (R8), Z17
 	VFMADD231PS Z16, Z17, Z0
@@ -162,10 +161,10 @@ loop10:
 	ADDQ $64, R13
 	ADDQ $64, R14
 	DECQ R12
-	JNZ loop10
-rest6:
-	KTESTW K5, K5
-	JEQ summed7
+	JNZ loop8
+rest4:
+	KTESTQ K5, K5
+	JEQ summed5
 	VMOVUPS.Z (DI), K5, Z16
 	VFMADD231PS (R8), Z16, K5, Z0
 	VFMADD231PS (R8)(BX*1), Z16, K5, Z1
@@ -183,7 +182,7 @@ rest6:
 	VFMADD231PS (R14)(BX*1), Z16, K5, Z13
 	VFMADD231PS (R14)(BX*2), Z16, K5, Z14
 	VFMADD231PS (R14)(AX*1), Z16, K5, Z15
-summed7:
+summed5:
 	VBLENDMPS Z8, Z0, K4, Z16
 	VSHUFF32X4 $78, Z8, Z0, Z17
 	VADDPS Z17, Z16, Z0
@@ -236,24 +235,24 @@ summed7:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $4
-	JNE apart11
-	MOVBLZX accumulate+64(FP), R12
+	JNE apart9
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store13
+	JEQ store11
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored14
-store13:
-	VMOVUPS Z0, K6, (DX)
-stored14:
 	JMP stored12
-apart11:
+store11:
+	VMOVUPS Z0, K6, (DX)
+stored12:
+	JMP stored10
+apart9:
 	MOVQ DX, R8
 	LEAQ -4(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
-	MOVBLZX accumulate+64(FP), R12
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store15
+	JEQ store13
 	MOVQ R13, R12
 	ANDQ $1, R12
 	KMOVW R12, K7
@@ -350,8 +349,8 @@ apart11:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored16
-store15:
+	JMP stored14
+store13:
 	MOVQ R13, R12
 	ANDQ $1, R12
 	KMOVW R12, K7
@@ -432,12 +431,12 @@ store15:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored16:
-stored12:
+stored14:
+stored10:
 	SUBQ R15, CX
-	JEQ done5
+	JEQ done16
 	CMPQ CX, $16
-	JGE whole4
+	JGE whole15
 	MOVQ CX, R15
 	IMUL3Q $-1, CX, R12 // the last sums, of those rows
 	ADDQ $16, R12
@@ -445,7 +444,7 @@ stored12:
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
 	KMOVW R8, K6
-whole4:
+whole15:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -453,7 +452,7 @@ whole4:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn3
-done5:
+done16:
 	VZEROUPPER
 	RET
 more2:
@@ -464,9 +463,9 @@ more2:
 	MOVQ $65535, R8
 	KMOVW R8, K6
 turn18:
+	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	LEAQ (R8)(BX*4), R10
-	MOVQ b+32(FP), DI
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -485,16 +484,16 @@ turn18:
 	VPXOR X15, X15, X15
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest21
+	JEQ rest19
 	MOVQ $8, R13
 	IMULQ BX, R13
 	ADDQ SI, R13
 	CMPQ BX, $2048
-	JLE near23
+	JLE near21
 	LEAQ 512(SI), R13
-near23:
+near21:
 	LEAQ (R13)(BX*4), R14
-loop24:
+loop22:
 	VMOVUPS (DI), Z16
 	VMOVUPS 4160(DI), Z17
 	PREFETCHT0 (R13)
@@ -535,10 +534,10 @@ loop24:
 	ADDQ $64, R13
 	ADDQ $64, R14
 	DECQ R12
-	JNZ loop24
-rest21:
-	KTESTW K5, K5
-	JEQ summed22
+	JNZ loop22
+rest19:
+	KTESTQ K5, K5
+	JEQ summed20
 	VMOVUPS.Z (DI), K5, Z16
 	VMOVUPS.Z 4160(DI), K5, Z17
 	VFMADD231PS (R8), Z16, K5, Z0
@@ -557,7 +556,7 @@ rest21:
 	VFMADD231PS (R10)(BX*2), Z17, K5, Z13
 	VFMADD231PS (R10)(AX*1), Z16, K5, Z14
 	VFMADD231PS (R10)(AX*1), Z17, K5, Z15
-summed22:
+summed20:
 	VBLENDMPS Z8, Z0, K4, Z16
 	VSHUFF32X4 $78, Z8, Z0, Z17
 	VADDPS Z17, Z16, Z0
@@ -610,24 +609,24 @@ summed22:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $8
-	JNE apart25
-	MOVBLZX accumulate+64(FP), R12
+	JNE apart23
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store27
+	JEQ store25
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored28
-store27:
-	VMOVUPS Z0, K6, (DX)
-stored28:
 	JMP stored26
-apart25:
+store25:
+	VMOVUPS Z0, K6, (DX)
+stored26:
+	JMP stored24
+apart23:
 	MOVQ DX, R8
 	LEAQ -8(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
-	MOVBLZX accumulate+64(FP), R12
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store29
+	JEQ store27
 	MOVQ R13, R12
 	ANDQ $3, R12
 	KMOVW R12, K7
@@ -676,8 +675,8 @@ apart25:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored30
-store29:
+	JMP stored28
+store27:
 	MOVQ R13, R12
 	ANDQ $3, R12
 	KMOVW R12, K7
@@ -718,12 +717,12 @@ store29:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored30:
-stored26:
+stored28:
+stored24:
 	SUBQ R15, CX
-	JEQ done20
+	JEQ done30
 	CMPQ CX, $8
-	JGE whole19
+	JGE whole29
 	MOVQ CX, R15
 	IMUL3Q $-2, CX, R12 // the last sums, of those rows
 	ADDQ $16, R12
@@ -731,7 +730,7 @@ stored26:
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
 	KMOVW R8, K6
-whole19:
+whole29:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -739,7 +738,7 @@ whole19:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn18
-done20:
+done30:
 	VZEROUPPER
 	RET
 more17:
@@ -750,9 +749,9 @@ more17:
 	MOVQ $32767, R8
 	KMOVW R8, K6
 turn32:
+	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	LEAQ (R8)(BX*4), R10
-	MOVQ b+32(FP), DI
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -770,16 +769,16 @@ turn32:
 	VPXOR X14, X14, X14
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest35
+	JEQ rest33
 	MOVQ $5, R13
 	IMULQ BX, R13
 	ADDQ SI, R13
 	CMPQ BX, $3276
-	JLE near37
+	JLE near35
 	LEAQ 512(SI), R13
-near37:
+near35:
 	LEAQ (R13)(BX*4), R14
-loop38:
+loop36:
 	VMOVUPS (DI), Z15
 	VMOVUPS 4160(DI), Z16
 	VMOVUPS 8320(DI), Z17
@@ -814,10 +813,10 @@ loop38:
 	ADDQ $64, R13
 	ADDQ $64, R14
 	DECQ R12
-	JNZ loop38
-rest35:
-	KTESTW K5, K5
-	JEQ summed36
+	JNZ loop36
+rest33:
+	KTESTQ K5, K5
+	JEQ summed34
 	VMOVUPS.Z (DI), K5, Z15
 	VMOVUPS.Z 4160(DI), K5, Z16
 	VMOVUPS.Z 8320(DI), K5, Z17
@@ -836,7 +835,7 @@ rest35:
 	VFMADD231PS (R10), Z15, K5, Z12
 	VFMADD231PS (R10), Z16, K5, Z13
 	VFMADD231PS (R10), Z17, K5, Z14
-summed36:
+summed34:
 	VBLENDMPS Z8, Z0, K4, Z15
 	VSHUFF32X4 $78, Z8, Z0, Z16
 	VADDPS Z16, Z15, Z0
@@ -888,24 +887,24 @@ summed36:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $12
-	JNE apart39
-	MOVBLZX accumulate+64(FP), R12
+	JNE apart37
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store41
+	JEQ store39
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored42
-store41:
-	VMOVUPS Z0, K6, (DX)
-stored42:
 	JMP stored40
-apart39:
+store39:
+	VMOVUPS Z0, K6, (DX)
+stored40:
+	JMP stored38
+apart37:
 	MOVQ DX, R8
 	LEAQ -12(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
-	MOVBLZX accumulate+64(FP), R12
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store43
+	JEQ store41
 	MOVQ R13, R12
 	ANDQ $7, R12
 	KMOVW R12, K7
@@ -936,8 +935,8 @@ apart39:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored44
-store43:
+	JMP stored42
+store41:
 	MOVQ R13, R12
 	ANDQ $7, R12
 	KMOVW R12, K7
@@ -963,12 +962,12 @@ store43:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored44:
-stored40:
+stored42:
+stored38:
 	SUBQ R15, CX
-	JEQ done34
+	JEQ done44
 	CMPQ CX, $5
-	JGE whole33
+	JGE whole43
 	MOVQ CX, R15
 	IMUL3Q $-3, CX, R12 // the last sums, of those rows
 	ADDQ $15, R12
@@ -976,7 +975,7 @@ stored40:
 	SHLXQ R12, R8, R8
 	ANDQ $32767, R8
 	KMOVW R8, K6
-whole33:
+whole43:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -984,7 +983,7 @@ whole33:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn32
-done34:
+done44:
 	VZEROUPPER
 	RET
 more31:
@@ -995,8 +994,8 @@ more31:
 	MOVQ $65535, R8
 	KMOVW R8, K6
 turn46:
+	MOVQ b+24(FP), DI
 	MOVQ SI, R8
-	MOVQ b+32(FP), DI
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -1015,15 +1014,15 @@ turn46:
 	VPXOR X15, X15, X15
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest49
+	JEQ rest47
 	MOVQ $4, R10
 	IMULQ BX, R10
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near51
+	JLE near49
 	LEAQ 512(SI), R10
-near51:
-loop52:
+near49:
+loop50:
 	VMOVUPS (DI), Z16
 	VMOVUPS 4160(DI), Z17
 	VMOVUPS 8320(DI), Z18
@@ -1056,10 +1055,10 @@ loop52:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop52
-rest49:
-	KTESTW K5, K5
-	JEQ summed50
+	JNZ loop50
+rest47:
+	KTESTQ K5, K5
+	JEQ summed48
 	VMOVUPS.Z (DI), K5, Z16
 	VMOVUPS.Z 4160(DI), K5, Z17
 	VMOVUPS.Z 8320(DI), K5, Z18
@@ -1080,7 +1079,7 @@ rest49:
 	VFMADD231PS (R8)(AX*1), Z17, K5, Z13
 	VFMADD231PS (R8)(AX*1), Z18, K5, Z14
 	VFMADD231PS (R8)(AX*1), Z19, K5, Z15
-summed50:
+summed48:
 	VBLENDMPS Z8, Z0, K4, Z16
 	VSHUFF32X4 $78, Z8, Z0, Z17
 	VADDPS Z17, Z16, Z0
@@ -1133,24 +1132,24 @@ summed50:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $16
-	JNE apart53
-	MOVBLZX accumulate+64(FP), R12
+	JNE apart51
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store55
+	JEQ store53
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored56
-store55:
-	VMOVUPS Z0, K6, (DX)
-stored56:
 	JMP stored54
-apart53:
+store53:
+	VMOVUPS Z0, K6, (DX)
+stored54:
+	JMP stored52
+apart51:
 	MOVQ DX, R8
 	LEAQ -16(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
-	MOVBLZX accumulate+64(FP), R12
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store57
+	JEQ store55
 	MOVQ R13, R12
 	ANDQ $15, R12
 	KMOVW R12, K7
@@ -1175,8 +1174,8 @@ apart53:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored58
-store57:
+	JMP stored56
+store55:
 	MOVQ R13, R12
 	ANDQ $15, R12
 	KMOVW R12, K7
@@ -1197,12 +1196,12 @@ store57:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored58:
-stored54:
+stored56:
+stored52:
 	SUBQ R15, CX
-	JEQ done48
+	JEQ done58
 	CMPQ CX, $4
-	JGE whole47
+	JGE whole57
 	MOVQ CX, R15
 	IMUL3Q $-4, CX, R12 // the last sums, of those rows
 	ADDQ $16, R12
@@ -1210,7 +1209,7 @@ stored54:
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
 	KMOVW R8, K6
-whole47:
+whole57:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -1218,7 +1217,7 @@ whole47:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn46
-done48:
+done58:
 	VZEROUPPER
 	RET
 more45:
@@ -1229,8 +1228,8 @@ more45:
 	MOVQ $32767, R8
 	KMOVW R8, K6
 turn60:
+	MOVQ b+24(FP), DI
 	MOVQ SI, R8
-	MOVQ b+32(FP), DI
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -1248,15 +1247,15 @@ turn60:
 	VPXOR X14, X14, X14
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest63
+	JEQ rest61
 	MOVQ $3, R10
 	IMULQ BX, R10
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near65
+	JLE near63
 	LEAQ 512(SI), R10
-near65:
-loop66:
+near63:
+loop64:
 	VMOVUPS (DI), Z15
 	VMOVUPS 4160(DI), Z16
 	VMOVUPS 8320(DI), Z17
@@ -1287,10 +1286,10 @@ loop66:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop66
-rest63:
-	KTESTW K5, K5
-	JEQ summed64
+	JNZ loop64
+rest61:
+	KTESTQ K5, K5
+	JEQ summed62
 	VMOVUPS.Z (DI), K5, Z15
 	VMOVUPS.Z 4160(DI), K5, Z16
 	VMOVUPS.Z 8320(DI), K5, Z17
@@ -1311,7 +1310,7 @@ rest63:
 	VFMADD231PS (R8)(BX*2), Z17, K5, Z12
 	VFMADD231PS (R8)(BX*2), Z18, K5, Z13
 	VFMADD231PS (R8)(BX*2), Z19, K5, Z14
-summed64:
+summed62:
 	VBLENDMPS Z8, Z0, K4, Z15
 	VSHUFF32X4 $78, Z8, Z0, Z16
 	VADDPS Z16, Z15, Z0
@@ -1363,24 +1362,24 @@ summed64:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $20
-	JNE apart67
-	MOVBLZX accumulate+64(FP), R12
+	JNE apart65
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store69
+	JEQ store67
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored70
-store69:
-	VMOVUPS Z0, K6, (DX)
-stored70:
 	JMP stored68
-apart67:
+store67:
+	VMOVUPS Z0, K6, (DX)
+stored68:
+	JMP stored66
+apart65:
 	MOVQ DX, R8
 	LEAQ -20(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
-	MOVBLZX accumulate+64(FP), R12
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store71
+	JEQ store69
 	MOVQ R13, R12
 	ANDQ $31, R12
 	KMOVW R12, K7
@@ -1399,8 +1398,8 @@ apart67:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored72
-store71:
+	JMP stored70
+store69:
 	MOVQ R13, R12
 	ANDQ $31, R12
 	KMOVW R12, K7
@@ -1416,12 +1415,12 @@ store71:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored72:
-stored68:
+stored70:
+stored66:
 	SUBQ R15, CX
-	JEQ done62
+	JEQ done72
 	CMPQ CX, $3
-	JGE whole61
+	JGE whole71
 	MOVQ CX, R15
 	IMUL3Q $-5, CX, R12 // the last sums, of those rows
 	ADDQ $15, R12
@@ -1429,7 +1428,7 @@ stored68:
 	SHLXQ R12, R8, R8
 	ANDQ $32767, R8
 	KMOVW R8, K6
-whole61:
+whole71:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -1437,7 +1436,7 @@ whole61:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn60
-done62:
+done72:
 	VZEROUPPER
 	RET
 more59:
@@ -1448,8 +1447,8 @@ more59:
 	MOVQ $4095, R8
 	KMOVW R8, K6
 turn74:
+	MOVQ b+24(FP), DI
 	MOVQ SI, R8
-	MOVQ b+32(FP), DI
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -1464,15 +1463,15 @@ turn74:
 	VPXOR X11, X11, X11
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest77
+	JEQ rest75
 	MOVQ $2, R10
 	IMULQ BX, R10
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near79
+	JLE near77
 	LEAQ 512(SI), R10
-near79:
-loop80:
+near77:
+loop78:
 	VMOVUPS (DI), Z12
 	VMOVUPS 4160(DI), Z13
 	VMOVUPS 8320(DI), Z14
@@ -1499,10 +1498,10 @@ loop80:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop80
-rest77:
-	KTESTW K5, K5
-	JEQ summed78
+	JNZ loop78
+rest75:
+	KTESTQ K5, K5
+	JEQ summed76
 	VMOVUPS.Z (DI), K5, Z12
 	VMOVUPS.Z 4160(DI), K5, Z13
 	VMOVUPS.Z 8320(DI), K5, Z14
@@ -1521,7 +1520,7 @@ rest77:
 	VFMADD231PS (R8)(BX*1), Z15, K5, Z9
 	VFMADD231PS (R8)(BX*1), Z16, K5, Z10
 	VFMADD231PS (R8)(BX*1), Z17, K5, Z11
-summed78:
+summed76:
 	VBLENDMPS Z8, Z0, K4, Z12
 	VSHUFF32X4 $78, Z8, Z0, Z13
 	VADDPS Z13, Z12, Z0
@@ -1570,24 +1569,24 @@ summed78:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $24
-	JNE apart81
-	MOVBLZX accumulate+64(FP), R12
+	JNE apart79
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store83
+	JEQ store81
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored84
-store83:
-	VMOVUPS Z0, K6, (DX)
-stored84:
 	JMP stored82
-apart81:
+store81:
+	VMOVUPS Z0, K6, (DX)
+stored82:
+	JMP stored80
+apart79:
 	MOVQ DX, R8
 	LEAQ -24(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
-	MOVBLZX accumulate+64(FP), R12
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store85
+	JEQ store83
 	MOVQ R13, R12
 	ANDQ $63, R12
 	KMOVW R12, K7
@@ -1600,8 +1599,8 @@ apart81:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored86
-store85:
+	JMP stored84
+store83:
 	MOVQ R13, R12
 	ANDQ $63, R12
 	KMOVW R12, K7
@@ -1612,12 +1611,12 @@ store85:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored86:
-stored82:
+stored84:
+stored80:
 	SUBQ R15, CX
-	JEQ done76
+	JEQ done86
 	CMPQ CX, $2
-	JGE whole75
+	JGE whole85
 	MOVQ CX, R15
 	IMUL3Q $-6, CX, R12 // the last sums, of those rows
 	ADDQ $12, R12
@@ -1625,7 +1624,7 @@ stored82:
 	SHLXQ R12, R8, R8
 	ANDQ $4095, R8
 	KMOVW R8, K6
-whole75:
+whole85:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -1633,7 +1632,7 @@ whole75:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn74
-done76:
+done86:
 	VZEROUPPER
 	RET
 more73:
@@ -1644,8 +1643,8 @@ more73:
 	MOVQ $16383, R8
 	KMOVW R8, K6
 turn88:
+	MOVQ b+24(FP), DI
 	MOVQ SI, R8
-	MOVQ b+32(FP), DI
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -1662,15 +1661,15 @@ turn88:
 	VPXOR X13, X13, X13
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest91
+	JEQ rest89
 	MOVQ $2, R10
 	IMULQ BX, R10
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near93
+	JLE near91
 	LEAQ 512(SI), R10
-near93:
-loop94:
+near91:
+loop92:
 	VMOVUPS (DI), Z14
 	VMOVUPS 4160(DI), Z15
 	VMOVUPS 8320(DI), Z16
@@ -1700,10 +1699,10 @@ loop94:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop94
-rest91:
-	KTESTW K5, K5
-	JEQ summed92
+	JNZ loop92
+rest89:
+	KTESTQ K5, K5
+	JEQ summed90
 	VMOVUPS.Z (DI), K5, Z14
 	VMOVUPS.Z 4160(DI), K5, Z15
 	VMOVUPS.Z 8320(DI), K5, Z16
@@ -1725,7 +1724,7 @@ rest91:
 	VFMADD231PS (R8)(BX*1), Z18, K5, Z11
 	VFMADD231PS (R8)(BX*1), Z19, K5, Z12
 	VFMADD231PS (R8)(BX*1), Z20, K5, Z13
-summed92:
+summed90:
 	VBLENDMPS Z8, Z0, K4, Z14
 	VSHUFF32X4 $78, Z8, Z0, Z15
 	VADDPS Z15, Z14, Z0
@@ -1776,24 +1775,24 @@ summed92:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $28
-	JNE apart95
-	MOVBLZX accumulate+64(FP), R12
+	JNE apart93
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store97
+	JEQ store95
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored98
-store97:
-	VMOVUPS Z0, K6, (DX)
-stored98:
 	JMP stored96
-apart95:
+store95:
+	VMOVUPS Z0, K6, (DX)
+stored96:
+	JMP stored94
+apart93:
 	MOVQ DX, R8
 	LEAQ -28(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
-	MOVBLZX accumulate+64(FP), R12
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store99
+	JEQ store97
 	MOVQ R13, R12
 	ANDQ $127, R12
 	KMOVW R12, K7
@@ -1806,8 +1805,8 @@ apart95:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored100
-store99:
+	JMP stored98
+store97:
 	MOVQ R13, R12
 	ANDQ $127, R12
 	KMOVW R12, K7
@@ -1818,12 +1817,12 @@ store99:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored100:
-stored96:
+stored98:
+stored94:
 	SUBQ R15, CX
-	JEQ done90
+	JEQ done100
 	CMPQ CX, $2
-	JGE whole89
+	JGE whole99
 	MOVQ CX, R15
 	IMUL3Q $-7, CX, R12 // the last sums, of those rows
 	ADDQ $14, R12
@@ -1831,7 +1830,7 @@ stored96:
 	SHLXQ R12, R8, R8
 	ANDQ $16383, R8
 	KMOVW R8, K6
-whole89:
+whole99:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -1839,7 +1838,7 @@ whole89:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn88
-done90:
+done100:
 	VZEROUPPER
 	RET
 more87:
@@ -1848,8 +1847,8 @@ more87:
 	MOVQ $65535, R8
 	KMOVW R8, K6
 turn102:
+	MOVQ b+24(FP), DI
 	MOVQ SI, R8
-	MOVQ b+32(FP), DI
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -1868,15 +1867,15 @@ turn102:
 	VPXOR X15, X15, X15
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest105
+	JEQ rest103
 	MOVQ $2, R10
 	IMULQ BX, R10
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near107
+	JLE near105
 	LEAQ 512(SI), R10
-near107:
-loop108:
+near105:
+loop106:
 	VMOVUPS (DI), Z16
 	VMOVUPS 4160(DI), Z17
 	VMOVUPS 8320(DI), Z18
@@ -1909,10 +1908,10 @@ loop108:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop108
-rest105:
-	KTESTW K5, K5
-	JEQ summed106
+	JNZ loop106
+rest103:
+	KTESTQ K5, K5
+	JEQ summed104
 	VMOVUPS.Z (DI), K5, Z16
 	VMOVUPS.Z 4160(DI), K5, Z17
 	VMOVUPS.Z 8320(DI), K5, Z18
@@ -1937,7 +1936,7 @@ rest105:
 	VFMADD231PS (R8)(BX*1), Z21, K5, Z13
 	VFMADD231PS (R8)(BX*1), Z22, K5, Z14
 	VFMADD231PS (R8)(BX*1), Z23, K5, Z15
-summed106:
+summed104:
 	VBLENDMPS Z8, Z0, K4, Z16
 	VSHUFF32X4 $78, Z8, Z0, Z17
 	VADDPS Z17, Z16, Z0
@@ -1990,24 +1989,24 @@ summed106:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $32
-	JNE apart109
-	MOVBLZX accumulate+64(FP), R12
+	JNE apart107
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store111
+	JEQ store109
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored112
-store111:
-	VMOVUPS Z0, K6, (DX)
-stored112:
 	JMP stored110
-apart109:
+store109:
+	VMOVUPS Z0, K6, (DX)
+stored110:
+	JMP stored108
+apart107:
 	MOVQ DX, R8
 	LEAQ -32(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
-	MOVBLZX accumulate+64(FP), R12
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store113
+	JEQ store111
 	MOVQ R13, R12
 	ANDQ $255, R12
 	KMOVW R12, K7
@@ -2020,8 +2019,8 @@ apart109:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored114
-store113:
+	JMP stored112
+store111:
 	MOVQ R13, R12
 	ANDQ $255, R12
 	KMOVW R12, K7
@@ -2032,12 +2031,12 @@ store113:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored114:
-stored110:
+stored112:
+stored108:
 	SUBQ R15, CX
-	JEQ done104
+	JEQ done114
 	CMPQ CX, $2
-	JGE whole103
+	JGE whole113
 	MOVQ CX, R15
 	IMUL3Q $-8, CX, R12 // the last sums, of those rows
 	ADDQ $16, R12
@@ -2045,7 +2044,7 @@ stored110:
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
 	KMOVW R8, K6
-whole103:
+whole113:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -2053,14 +2052,15 @@ whole103:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn102
-done104:
+done114:
 	VZEROUPPER
 	RET
 more101:
 few1:
 row115:
-	MOVQ b+32(FP), R10
+	MOVQ b+24(FP), R10
 	MOVQ cols+56(FP), R13
+	MOVQ bias+64(FP), R14
 	MOVQ DX, R15
 column116:
 	MOVQ SI, R8
@@ -2078,7 +2078,7 @@ loop119:
 	DECQ R12
 	JNZ loop119
 rest117:
-	KTESTW K5, K5
+	KTESTQ K5, K5
 	JEQ summed118
 	VMOVUPS.Z (DI), K5, Z1
 	VFMADD231PS (R8), Z1, K5, Z0
@@ -2091,7 +2091,7 @@ summed118:
 	VADDPS Z2, Z0, Z0
 	VPERMILPS $177, Z0, Z2
 	VADDPS Z2, Z0, Z0
-	MOVBLZX accumulate+64(FP), R12
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
 	JEQ store120
 	VMOVSS (R15), X1
@@ -2112,24 +2112,387 @@ stored121:
 	VZEROUPPER
 	RET
 
-// func gemvBFloat16AVX512(c, ldc, a, lda, b, steps, rows, cols, accumulate)
-TEXT ·gemvBFloat16AVX512(SB), NOSPLIT, $0-65
+// func spreadFloat32AVX512(c, ldc, a, b, lda, ldb, k, rows, cols, accumulate)
+TEXT ·spreadFloat32AVX512(SB), NOSPLIT, $0-73
 	MOVQ c+0(FP), DX
 	MOVQ ldc+8(FP), R11
 	MOVQ a+16(FP), SI
-	MOVQ lda+24(FP), BX
-	MOVQ b+32(FP), DI
-	MOVQ steps+40(FP), R9
+	MOVQ lda+32(FP), BX
+	MOVQ rows+56(FP), CX
+	MOVQ cols+64(FP), R12
+	SHLQ $2, R11
+	LEAQ (BX)(BX*2), AX
+	MOVQ $-1, R8
+	BZHIQ R12, R8, R8
+	KMOVQ R8, K5
+	CMPQ CX, $16
+	JLT fewer1
+turn2:
+	MOVQ b+24(FP), DI
+	MOVQ ldb+40(FP), R15
+	MOVQ k+48(FP), R12
+	MOVQ SI, R8
+	LEAQ (R8)(BX*4), R10
+	LEAQ (R10)(BX*4), R13
+	LEAQ (R13)(BX*4), R14
+	VPXOR X0, X0, X0
+	VPXOR X1, X1, X1
+	VPXOR X2, X2, X2
+	VPXOR X3, X3, X3
+	VPXOR X4, X4, X4
+	VPXOR X5, X5, X5
+	VPXOR X6, X6, X6
+	VPXOR X7, X7, X7
+	VPXOR X8, X8, X8
+	VPXOR X9, X9, X9
+	VPXOR X10, X10, X10
+	VPXOR X11, X11, X11
+	VPXOR X12, X12, X12
+	VPXOR X13, X13, X13
+	VPXOR X14, X14, X14
+	VPXOR X15, X15, X15
+loop4:
+	VMOVUPS.Z (DI), K5, Z16
+	ADDQ R15, DI
+	VFMADD231PS.BCST (R8), Z16, Z0
+	VFMADD231PS.BCST (R8)(BX*1), Z16, Z1
+	VFMADD231PS.BCST (R8)(BX*2), Z16, Z2
+	VFMADD231PS.BCST (R8)(AX*1), Z16, Z3
+	VFMADD231PS.BCST (R10), Z16, Z4
+	VFMADD231PS.BCST (R10)(BX*1), Z16, Z5
+	VFMADD231PS.BCST (R10)(BX*2), Z16, Z6
+	VFMADD231PS.BCST (R10)(AX*1), Z16, Z7
+	VFMADD231PS.BCST (R13), Z16, Z8
+	VFMADD231PS.BCST (R13)(BX*1), Z16, Z9
+	VFMADD231PS.BCST (R13)(BX*2), Z16, Z10
+	VFMADD231PS.BCST (R13)(AX*1), Z16, Z11
+	VFMADD231PS.BCST (R14), Z16, Z12
+	VFMADD231PS.BCST (R14)(BX*1), Z16, Z13
+	VFMADD231PS.BCST (R14)(BX*2), Z16, Z14
+	VFMADD231PS.BCST (R14)(AX*1), Z16, Z15
+	ADDQ $4, R8
+	ADDQ $4, R10
+	ADDQ $4, R13
+	ADDQ $4, R14
+	DECQ R12
+	JNZ loop4
+	MOVQ $16, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
+	MOVQ R15, R10
+	IMUL3Q $15, R11, R8
+	ADDQ DX, R8
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store5
+	VADDPS (R8), Z15, K5, Z15
+	VMOVUPS Z15, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VADDPS (R8), Z14, K5, Z14
+	VMOVUPS Z14, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VADDPS (R8), Z13, K5, Z13
+	VMOVUPS Z13, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VADDPS (R8), Z12, K5, Z12
+	VMOVUPS Z12, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VADDPS (R8), Z11, K5, Z11
+	VMOVUPS Z11, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VADDPS (R8), Z10, K5, Z10
+	VMOVUPS Z10, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VADDPS (R8), Z9, K5, Z9
+	VMOVUPS Z9, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VADDPS (R8), Z8, K5, Z8
+	VMOVUPS Z8, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VADDPS (R8), Z7, K5, Z7
+	VMOVUPS Z7, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VADDPS (R8), Z6, K5, Z6
+	VMOVUPS Z6, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VADDPS (R8), Z5, K5, Z5
+	VMOVUPS Z5, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VADDPS (R8), Z4, K5, Z4
+	VMOVUPS Z4, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VADDPS (R8), Z3, K5, Z3
+	VMOVUPS Z3, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VADDPS (R8), Z2, K5, Z2
+	VMOVUPS Z2, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VADDPS (R8), Z1, K5, Z1
+	VMOVUPS Z1, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VADDPS (R8), Z0, K5, Z0
+	VMOVUPS Z0, K5, (R8)
+	JMP stored6
+store5:
+	VMOVUPS Z15, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VMOVUPS Z14, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VMOVUPS Z13, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VMOVUPS Z12, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VMOVUPS Z11, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VMOVUPS Z10, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VMOVUPS Z9, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VMOVUPS Z8, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VMOVUPS Z7, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VMOVUPS Z6, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VMOVUPS Z5, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VMOVUPS Z4, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VMOVUPS Z3, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VMOVUPS Z2, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VMOVUPS Z1, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored3
+	VMOVUPS Z0, K5, (R8)
+stored6:
+stored3:
+	SUBQ R15, CX
+	JEQ done8
+	CMPQ CX, $16
+	JGE whole7
+	MOVQ CX, R15
+whole7:
+	MOVQ R15, R12
+	IMULQ BX, R12
+	ADDQ R12, SI
+	MOVQ R15, R12
+	IMULQ R11, R12
+	ADDQ R12, DX
+	JMP turn2
+done8:
+	VZEROUPPER
+	RET
+fewer1:
+	CMPQ CX, $4
+	JLT fewer9
+turn10:
+	MOVQ b+24(FP), DI
+	MOVQ ldb+40(FP), R15
+	MOVQ k+48(FP), R12
+	MOVQ SI, R8
+	VPXOR X0, X0, X0
+	VPXOR X1, X1, X1
+	VPXOR X2, X2, X2
+	VPXOR X3, X3, X3
+loop12:
+	VMOVUPS.Z (DI), K5, Z4
+	ADDQ R15, DI
+	VFMADD231PS.BCST (R8), Z4, Z0
+	VFMADD231PS.BCST (R8)(BX*1), Z4, Z1
+	VFMADD231PS.BCST (R8)(BX*2), Z4, Z2
+	VFMADD231PS.BCST (R8)(AX*1), Z4, Z3
+	ADDQ $4, R8
+	DECQ R12
+	JNZ loop12
+	MOVQ $4, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
+	MOVQ R15, R10
+	IMUL3Q $3, R11, R8
+	ADDQ DX, R8
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store13
+	VADDPS (R8), Z3, K5, Z3
+	VMOVUPS Z3, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored11
+	VADDPS (R8), Z2, K5, Z2
+	VMOVUPS Z2, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored11
+	VADDPS (R8), Z1, K5, Z1
+	VMOVUPS Z1, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored11
+	VADDPS (R8), Z0, K5, Z0
+	VMOVUPS Z0, K5, (R8)
+	JMP stored14
+store13:
+	VMOVUPS Z3, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored11
+	VMOVUPS Z2, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored11
+	VMOVUPS Z1, K5, (R8)
+	SUBQ R11, R8
+	DECQ R10
+	JEQ stored11
+	VMOVUPS Z0, K5, (R8)
+stored14:
+stored11:
+	SUBQ R15, CX
+	JEQ done16
+	CMPQ CX, $4
+	JGE whole15
+	MOVQ CX, R15
+whole15:
+	MOVQ R15, R12
+	IMULQ BX, R12
+	ADDQ R12, SI
+	MOVQ R15, R12
+	IMULQ R11, R12
+	ADDQ R12, DX
+	JMP turn10
+done16:
+	VZEROUPPER
+	RET
+fewer9:
+	CMPQ CX, $1
+	JLT fewer17
+turn18:
+	MOVQ b+24(FP), DI
+	MOVQ ldb+40(FP), R15
+	MOVQ k+48(FP), R12
+	MOVQ SI, R8
+	VPXOR X0, X0, X0
+loop20:
+	VMOVUPS.Z (DI), K5, Z1
+	ADDQ R15, DI
+	VFMADD231PS.BCST (R8), Z1, Z0
+	ADDQ $4, R8
+	DECQ R12
+	JNZ loop20
+	MOVQ $1, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
+	MOVQ R15, R10
+	IMUL3Q $0, R11, R8
+	ADDQ DX, R8
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store21
+	VADDPS (R8), Z0, K5, Z0
+	VMOVUPS Z0, K5, (R8)
+	JMP stored22
+store21:
+	VMOVUPS Z0, K5, (R8)
+stored22:
+stored19:
+	SUBQ R15, CX
+	JEQ done24
+	CMPQ CX, $1
+	JGE whole23
+	MOVQ CX, R15
+whole23:
+	MOVQ R15, R12
+	IMULQ BX, R12
+	ADDQ R12, SI
+	MOVQ R15, R12
+	IMULQ R11, R12
+	ADDQ R12, DX
+	JMP turn18
+done24:
+	VZEROUPPER
+	RET
+fewer17:
+	VZEROUPPER
+	RET
+
+// func gemvBFloat16AVX512(c, ldc, a, b, lda, k, rows, cols, bias, accumulate)
+TEXT ·gemvBFloat16AVX512(SB), NOSPLIT, $0-73
+	MOVQ c+0(FP), DX
+	MOVQ ldc+8(FP), R11
+	MOVQ a+16(FP), SI
+	MOVQ lda+32(FP), BX
+	MOVQ k+40(FP), R9
 	MOVQ rows+48(FP), CX
 	MOVQ cols+56(FP), R12
 	SHLQ $2, R11
 	LEAQ (BX)(BX*2), AX
 	MOVQ R9, R15
-	ANDQ $15, R15
-	SHRQ $4, R9
+	ANDQ $31, R15
+	SHRQ $5, R9
 	MOVQ $-1, R8
 	BZHIQ R15, R8, R8
-	KMOVW R8, K5
+	KMOVQ R8, K5
 	MOVQ $65280, R8
 	KMOVW R8, K4
 	MOVQ $52428, R8
@@ -2145,11 +2508,11 @@ TEXT ·gemvBFloat16AVX512(SB), NOSPLIT, $0-65
 	MOVQ $65535, R8
 	KMOVW R8, K6
 turn3:
+	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	LEAQ (R8)(BX*4), R10
 	LEAQ (R10)(BX*4), R13
 	LEAQ (R13)(BX*4), R14
-	MOVQ b+32(FP), DI
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -2168,11 +2531,11 @@ turn3:
 	VPXOR X15, X15, X15
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest6
+	JEQ rest4
 	CMPQ BX, $1024
-	JGT far8
+	JGT far6
 	LEAQ (R14)(BX*4), R15 // the next turn follows in memory
-loop9:
+loop7:
 	VMOVUPS (DI), Z16
 	PREFETCHT0 (R15)
 	VMOVUPS (R8), Z17
@@ -2229,10 +2592,10 @@ loop9:
 	ADDQ $64, R13
 	ADDQ $64, R14
 	DECQ R12
-	JNZ loop9
-	JMP rest6
-far8:
-loop10:
+	JNZ loop7
+	JMP rest4
+far6:
+loop8:
 	VMOVUPS (DI), Z16
 	VMOVUPS (R8), Z17
 	BYTE $0x62; BYTE $0xb2; BYTE $0x76; BYTE $0x40; BYTE $0x52; BYTE $0xc0 // VDPBF16PS Z16, Z17, Z0
@@ -2272,44 +2635,44 @@ loop10:
 	ADDQ $64, R13
 	ADDQ $64, R14
 	DECQ R12
-	JNZ loop10
-rest6:
-	KTESTW K5, K5
-	JEQ summed7
-	VMOVUPS.Z (DI), K5, Z16
-	VMOVUPS.Z (R8), K5, Z17
+	JNZ loop8
+rest4:
+	KTESTQ K5, K5
+	JEQ summed5
+	VMOVDQU16.Z (DI), K5, Z16
+	VMOVDQU16.Z (R8), K5, Z17
 	BYTE $0x62; BYTE $0xb2; BYTE $0x76; BYTE $0x40; BYTE $0x52; BYTE $0xc0 // VDPBF16PS Z16, Z17, Z0
-	VMOVUPS.Z (R8)(BX*1), K5, Z18
+	VMOVDQU16.Z (R8)(BX*1), K5, Z18
 	BYTE $0x62; BYTE $0xb2; BYTE $0x6e; BYTE $0x40; BYTE $0x52; BYTE $0xc8 // VDPBF16PS Z16, Z18, Z1
-	VMOVUPS.Z (R8)(BX*2), K5, Z19
+	VMOVDQU16.Z (R8)(BX*2), K5, Z19
 	BYTE $0x62; BYTE $0xb2; BYTE $0x66; BYTE $0x40; BYTE $0x52; BYTE $0xd0 // VDPBF16PS Z16, Z19, Z2
-	VMOVUPS.Z (R8)(AX*1), K5, Z20
+	VMOVDQU16.Z (R8)(AX*1), K5, Z20
 	BYTE $0x62; BYTE $0xb2; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xd8 // VDPBF16PS Z16, Z20, Z3
-	VMOVUPS.Z (R10), K5, Z17
+	VMOVDQU16.Z (R10), K5, Z17
 	BYTE $0x62; BYTE $0xb2; BYTE $0x76; BYTE $0x40; BYTE $0x52; BYTE $0xe0 // VDPBF16PS Z16, Z17, Z4
-	VMOVUPS.Z (R10)(BX*1), K5, Z18
+	VMOVDQU16.Z (R10)(BX*1), K5, Z18
 	BYTE $0x62; BYTE $0xb2; BYTE $0x6e; BYTE $0x40; BYTE $0x52; BYTE $0xe8 // VDPBF16PS Z16, Z18, Z5
-	VMOVUPS.Z (R10)(BX*2), K5, Z19
+	VMOVDQU16.Z (R10)(BX*2), K5, Z19
 	BYTE $0x62; BYTE $0xb2; BYTE $0x66; BYTE $0x40; BYTE $0x52; BYTE $0xf0 // VDPBF16PS Z16, Z19, Z6
-	VMOVUPS.Z (R10)(AX*1), K5, Z20
+	VMOVDQU16.Z (R10)(AX*1), K5, Z20
 	BYTE $0x62; BYTE $0xb2; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xf8 // VDPBF16PS Z16, Z20, Z7
-	VMOVUPS.Z (R13), K5, Z17
+	VMOVDQU16.Z (R13), K5, Z17
 	BYTE $0x62; BYTE $0x32; BYTE $0x76; BYTE $0x40; BYTE $0x52; BYTE $0xc0 // VDPBF16PS Z16, Z17, Z8
-	VMOVUPS.Z (R13)(BX*1), K5, Z18
+	VMOVDQU16.Z (R13)(BX*1), K5, Z18
 	BYTE $0x62; BYTE $0x32; BYTE $0x6e; BYTE $0x40; BYTE $0x52; BYTE $0xc8 // VDPBF16PS Z16, Z18, Z9
-	VMOVUPS.Z (R13)(BX*2), K5, Z19
+	VMOVDQU16.Z (R13)(BX*2), K5, Z19
 	BYTE $0x62; BYTE $0x32; BYTE $0x66; BYTE $0x40; BYTE $0x52; BYTE $0xd0 // VDPBF16PS Z16, Z19, Z10
-	VMOVUPS.Z (R13)(AX*1), K5, Z20
+	VMOVDQU16.Z (R13)(AX*1), K5, Z20
 	BYTE $0x62; BYTE $0x32; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xd8 // VDPBF16PS Z16, Z20, Z11
-	VMOVUPS.Z (R14), K5, Z17
+	VMOVDQU16.Z (R14), K5, Z17
 	BYTE $0x62; BYTE $0x32; BYTE $0x76; BYTE $0x40; BYTE $0x52; BYTE $0xe0 // VDPBF16PS Z16, Z17, Z12
-	VMOVUPS.Z (R14)(BX*1), K5, Z18
+	VMOVDQU16.Z (R14)(BX*1), K5, Z18
 	BYTE $0x62; BYTE $0x32; BYTE $0x6e; BYTE $0x40; BYTE $0x52; BYTE $0xe8 // VDPBF16PS Z16, Z18, Z13
-	VMOVUPS.Z (R14)(BX*2), K5, Z19
+	VMOVDQU16.Z (R14)(BX*2), K5, Z19
 	BYTE $0x62; BYTE $0x32; BYTE $0x66; BYTE $0x40; BYTE $0x52; BYTE $0xf0 // VDPBF16PS Z16, Z19, Z14
-	VMOVUPS.Z (R14)(AX*1), K5, Z20
+	VMOVDQU16.Z (R14)(AX*1), K5, Z20
 	BYTE $0x62; BYTE $0x32; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xf8 // VDPBF16PS Z16, Z20, Z15
-summed7:
+summed5:
 	VBLENDMPS Z8, Z0, K4, Z16
 	VSHUFF32X4 $78, Z8, Z0, Z17
 	VADDPS Z17, Z16, Z0
@@ -2362,24 +2725,24 @@ summed7:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $4
-	JNE apart11
-	MOVBLZX accumulate+64(FP), R12
+	JNE apart9
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store13
+	JEQ store11
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored14
-store13:
-	VMOVUPS Z0, K6, (DX)
-stored14:
 	JMP stored12
-apart11:
+store11:
+	VMOVUPS Z0, K6, (DX)
+stored12:
+	JMP stored10
+apart9:
 	MOVQ DX, R8
 	LEAQ -4(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
-	MOVBLZX accumulate+64(FP), R12
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store15
+	JEQ store13
 	MOVQ R13, R12
 	ANDQ $1, R12
 	KMOVW R12, K7
@@ -2476,8 +2839,8 @@ apart11:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored16
-store15:
+	JMP stored14
+store13:
 	MOVQ R13, R12
 	ANDQ $1, R12
 	KMOVW R12, K7
@@ -2558,12 +2921,12 @@ store15:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored16:
-stored12:
+stored14:
+stored10:
 	SUBQ R15, CX
-	JEQ done5
+	JEQ done16
 	CMPQ CX, $16
-	JGE whole4
+	JGE whole15
 	MOVQ CX, R15
 	IMUL3Q $-1, CX, R12 // the last sums, of those rows
 	ADDQ $16, R12
@@ -2571,7 +2934,7 @@ stored12:
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
 	KMOVW R8, K6
-whole4:
+whole15:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -2579,7 +2942,7 @@ whole4:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn3
-done5:
+done16:
 	VZEROUPPER
 	RET
 more2:
@@ -2590,9 +2953,9 @@ more2:
 	MOVQ $65535, R8
 	KMOVW R8, K6
 turn18:
+	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	LEAQ (R8)(BX*4), R10
-	MOVQ b+32(FP), DI
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -2611,16 +2974,16 @@ turn18:
 	VPXOR X15, X15, X15
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest21
+	JEQ rest19
 	MOVQ $8, R13
 	IMULQ BX, R13
 	ADDQ SI, R13
 	CMPQ BX, $2048
-	JLE near23
+	JLE near21
 	LEAQ 512(SI), R13
-near23:
+near21:
 	LEAQ (R13)(BX*4), R14
-loop24:
+loop22:
 	VMOVUPS (DI), Z16
 	VMOVUPS 4160(DI), Z17
 	PREFETCHT0 (R13)
@@ -2661,37 +3024,37 @@ loop24:
 	ADDQ $64, R13
 	ADDQ $64, R14
 	DECQ R12
-	JNZ loop24
-rest21:
-	KTESTW K5, K5
-	JEQ summed22
-	VMOVUPS.Z (DI), K5, Z16
-	VMOVUPS.Z 4160(DI), K5, Z17
-	VMOVUPS.Z (R8), K5, Z18
+	JNZ loop22
+rest19:
+	KTESTQ K5, K5
+	JEQ summed20
+	VMOVDQU16.Z (DI), K5, Z16
+	VMOVDQU16.Z 4160(DI), K5, Z17
+	VMOVDQU16.Z (R8), K5, Z18
 	BYTE $0x62; BYTE $0xb2; BYTE $0x6e; BYTE $0x40; BYTE $0x52; BYTE $0xc0 // VDPBF16PS Z16, Z18, Z0
 	BYTE $0x62; BYTE $0xb2; BYTE $0x6e; BYTE $0x40; BYTE $0x52; BYTE $0xc9 // VDPBF16PS Z17, Z18, Z1
-	VMOVUPS.Z (R8)(BX*1), K5, Z19
+	VMOVDQU16.Z (R8)(BX*1), K5, Z19
 	BYTE $0x62; BYTE $0xb2; BYTE $0x66; BYTE $0x40; BYTE $0x52; BYTE $0xd0 // VDPBF16PS Z16, Z19, Z2
 	BYTE $0x62; BYTE $0xb2; BYTE $0x66; BYTE $0x40; BYTE $0x52; BYTE $0xd9 // VDPBF16PS Z17, Z19, Z3
-	VMOVUPS.Z (R8)(BX*2), K5, Z20
+	VMOVDQU16.Z (R8)(BX*2), K5, Z20
 	BYTE $0x62; BYTE $0xb2; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xe0 // VDPBF16PS Z16, Z20, Z4
 	BYTE $0x62; BYTE $0xb2; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xe9 // VDPBF16PS Z17, Z20, Z5
-	VMOVUPS.Z (R8)(AX*1), K5, Z21
+	VMOVDQU16.Z (R8)(AX*1), K5, Z21
 	BYTE $0x62; BYTE $0xb2; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xf0 // VDPBF16PS Z16, Z21, Z6
 	BYTE $0x62; BYTE $0xb2; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xf9 // VDPBF16PS Z17, Z21, Z7
-	VMOVUPS.Z (R10), K5, Z18
+	VMOVDQU16.Z (R10), K5, Z18
 	BYTE $0x62; BYTE $0x32; BYTE $0x6e; BYTE $0x40; BYTE $0x52; BYTE $0xc0 // VDPBF16PS Z16, Z18, Z8
 	BYTE $0x62; BYTE $0x32; BYTE $0x6e; BYTE $0x40; BYTE $0x52; BYTE $0xc9 // VDPBF16PS Z17, Z18, Z9
-	VMOVUPS.Z (R10)(BX*1), K5, Z19
+	VMOVDQU16.Z (R10)(BX*1), K5, Z19
 	BYTE $0x62; BYTE $0x32; BYTE $0x66; BYTE $0x40; BYTE $0x52; BYTE $0xd0 // VDPBF16PS Z16, Z19, Z10
 	BYTE $0x62; BYTE $0x32; BYTE $0x66; BYTE $0x40; BYTE $0x52; BYTE $0xd9 // VDPBF16PS Z17, Z19, Z11
-	VMOVUPS.Z (R10)(BX*2), K5, Z20
+	VMOVDQU16.Z (R10)(BX*2), K5, Z20
 	BYTE $0x62; BYTE $0x32; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xe0 // VDPBF16PS Z16, Z20, Z12
 	BYTE $0x62; BYTE $0x32; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xe9 // VDPBF16PS Z17, Z20, Z13
-	VMOVUPS.Z (R10)(AX*1), K5, Z21
+	VMOVDQU16.Z (R10)(AX*1), K5, Z21
 	BYTE $0x62; BYTE $0x32; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xf0 // VDPBF16PS Z16, Z21, Z14
 	BYTE $0x62; BYTE $0x32; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xf9 // VDPBF16PS Z17, Z21, Z15
-summed22:
+summed20:
 	VBLENDMPS Z8, Z0, K4, Z16
 	VSHUFF32X4 $78, Z8, Z0, Z17
 	VADDPS Z17, Z16, Z0
@@ -2744,24 +3107,24 @@ summed22:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $8
-	JNE apart25
-	MOVBLZX accumulate+64(FP), R12
+	JNE apart23
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store27
+	JEQ store25
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored28
-store27:
-	VMOVUPS Z0, K6, (DX)
-stored28:
 	JMP stored26
-apart25:
+store25:
+	VMOVUPS Z0, K6, (DX)
+stored26:
+	JMP stored24
+apart23:
 	MOVQ DX, R8
 	LEAQ -8(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
-	MOVBLZX accumulate+64(FP), R12
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store29
+	JEQ store27
 	MOVQ R13, R12
 	ANDQ $3, R12
 	KMOVW R12, K7
@@ -2810,8 +3173,8 @@ apart25:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored30
-store29:
+	JMP stored28
+store27:
 	MOVQ R13, R12
 	ANDQ $3, R12
 	KMOVW R12, K7
@@ -2852,12 +3215,12 @@ store29:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored30:
-stored26:
+stored28:
+stored24:
 	SUBQ R15, CX
-	JEQ done20
+	JEQ done30
 	CMPQ CX, $8
-	JGE whole19
+	JGE whole29
 	MOVQ CX, R15
 	IMUL3Q $-2, CX, R12 // the last sums, of those rows
 	ADDQ $16, R12
@@ -2865,7 +3228,7 @@ stored26:
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
 	KMOVW R8, K6
-whole19:
+whole29:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -2873,7 +3236,7 @@ whole19:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn18
-done20:
+done30:
 	VZEROUPPER
 	RET
 more17:
@@ -2884,9 +3247,9 @@ more17:
 	MOVQ $32767, R8
 	KMOVW R8, K6
 turn32:
+	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	LEAQ (R8)(BX*4), R10
-	MOVQ b+32(FP), DI
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -2904,16 +3267,16 @@ turn32:
 	VPXOR X14, X14, X14
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest35
+	JEQ rest33
 	MOVQ $5, R13
 	IMULQ BX, R13
 	ADDQ SI, R13
 	CMPQ BX, $3276
-	JLE near37
+	JLE near35
 	LEAQ 512(SI), R13
-near37:
+near35:
 	LEAQ (R13)(BX*4), R14
-loop38:
+loop36:
 	VMOVUPS (DI), Z15
 	VMOVUPS 4160(DI), Z16
 	VMOVUPS 8320(DI), Z17
@@ -2948,34 +3311,34 @@ loop38:
 	ADDQ $64, R13
 	ADDQ $64, R14
 	DECQ R12
-	JNZ loop38
-rest35:
-	KTESTW K5, K5
-	JEQ summed36
-	VMOVUPS.Z (DI), K5, Z15
-	VMOVUPS.Z 4160(DI), K5, Z16
-	VMOVUPS.Z 8320(DI), K5, Z17
-	VMOVUPS.Z (R8), K5, Z19
+	JNZ loop36
+rest33:
+	KTESTQ K5, K5
+	JEQ summed34
+	VMOVDQU16.Z (DI), K5, Z15
+	VMOVDQU16.Z 4160(DI), K5, Z16
+	VMOVDQU16.Z 8320(DI), K5, Z17
+	VMOVDQU16.Z (R8), K5, Z19
 	BYTE $0x62; BYTE $0xd2; BYTE $0x66; BYTE $0x40; BYTE $0x52; BYTE $0xc7 // VDPBF16PS Z15, Z19, Z0
 	BYTE $0x62; BYTE $0xb2; BYTE $0x66; BYTE $0x40; BYTE $0x52; BYTE $0xc8 // VDPBF16PS Z16, Z19, Z1
 	BYTE $0x62; BYTE $0xb2; BYTE $0x66; BYTE $0x40; BYTE $0x52; BYTE $0xd1 // VDPBF16PS Z17, Z19, Z2
-	VMOVUPS.Z (R8)(BX*1), K5, Z20
+	VMOVDQU16.Z (R8)(BX*1), K5, Z20
 	BYTE $0x62; BYTE $0xd2; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xdf // VDPBF16PS Z15, Z20, Z3
 	BYTE $0x62; BYTE $0xb2; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xe0 // VDPBF16PS Z16, Z20, Z4
 	BYTE $0x62; BYTE $0xb2; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xe9 // VDPBF16PS Z17, Z20, Z5
-	VMOVUPS.Z (R8)(BX*2), K5, Z21
+	VMOVDQU16.Z (R8)(BX*2), K5, Z21
 	BYTE $0x62; BYTE $0xd2; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xf7 // VDPBF16PS Z15, Z21, Z6
 	BYTE $0x62; BYTE $0xb2; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xf8 // VDPBF16PS Z16, Z21, Z7
 	BYTE $0x62; BYTE $0x32; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xc1 // VDPBF16PS Z17, Z21, Z8
-	VMOVUPS.Z (R8)(AX*1), K5, Z18
+	VMOVDQU16.Z (R8)(AX*1), K5, Z18
 	BYTE $0x62; BYTE $0x52; BYTE $0x6e; BYTE $0x40; BYTE $0x52; BYTE $0xcf // VDPBF16PS Z15, Z18, Z9
 	BYTE $0x62; BYTE $0x32; BYTE $0x6e; BYTE $0x40; BYTE $0x52; BYTE $0xd0 // VDPBF16PS Z16, Z18, Z10
 	BYTE $0x62; BYTE $0x32; BYTE $0x6e; BYTE $0x40; BYTE $0x52; BYTE $0xd9 // VDPBF16PS Z17, Z18, Z11
-	VMOVUPS.Z (R10), K5, Z19
+	VMOVDQU16.Z (R10), K5, Z19
 	BYTE $0x62; BYTE $0x52; BYTE $0x66; BYTE $0x40; BYTE $0x52; BYTE $0xe7 // VDPBF16PS Z15, Z19, Z12
 	BYTE $0x62; BYTE $0x32; BYTE $0x66; BYTE $0x40; BYTE $0x52; BYTE $0xe8 // VDPBF16PS Z16, Z19, Z13
 	BYTE $0x62; BYTE $0x32; BYTE $0x66; BYTE $0x40; BYTE $0x52; BYTE $0xf1 // VDPBF16PS Z17, Z19, Z14
-summed36:
+summed34:
 	VBLENDMPS Z8, Z0, K4, Z15
 	VSHUFF32X4 $78, Z8, Z0, Z16
 	VADDPS Z16, Z15, Z0
@@ -3027,24 +3390,24 @@ summed36:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $12
-	JNE apart39
-	MOVBLZX accumulate+64(FP), R12
+	JNE apart37
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store41
+	JEQ store39
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored42
-store41:
-	VMOVUPS Z0, K6, (DX)
-stored42:
 	JMP stored40
-apart39:
+store39:
+	VMOVUPS Z0, K6, (DX)
+stored40:
+	JMP stored38
+apart37:
 	MOVQ DX, R8
 	LEAQ -12(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
-	MOVBLZX accumulate+64(FP), R12
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store43
+	JEQ store41
 	MOVQ R13, R12
 	ANDQ $7, R12
 	KMOVW R12, K7
@@ -3075,8 +3438,8 @@ apart39:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored44
-store43:
+	JMP stored42
+store41:
 	MOVQ R13, R12
 	ANDQ $7, R12
 	KMOVW R12, K7
@@ -3102,12 +3465,12 @@ store43:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored44:
-stored40:
+stored42:
+stored38:
 	SUBQ R15, CX
-	JEQ done34
+	JEQ done44
 	CMPQ CX, $5
-	JGE whole33
+	JGE whole43
 	MOVQ CX, R15
 	IMUL3Q $-3, CX, R12 // the last sums, of those rows
 	ADDQ $15, R12
@@ -3115,7 +3478,7 @@ stored40:
 	SHLXQ R12, R8, R8
 	ANDQ $32767, R8
 	KMOVW R8, K6
-whole33:
+whole43:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -3123,7 +3486,7 @@ whole33:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn32
-done34:
+done44:
 	VZEROUPPER
 	RET
 more31:
@@ -3134,8 +3497,8 @@ more31:
 	MOVQ $65535, R8
 	KMOVW R8, K6
 turn46:
+	MOVQ b+24(FP), DI
 	MOVQ SI, R8
-	MOVQ b+32(FP), DI
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -3154,15 +3517,15 @@ turn46:
 	VPXOR X15, X15, X15
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest49
+	JEQ rest47
 	MOVQ $4, R10
 	IMULQ BX, R10
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near51
+	JLE near49
 	LEAQ 512(SI), R10
-near51:
-loop52:
+near49:
+loop50:
 	VMOVUPS (DI), Z16
 	VMOVUPS 4160(DI), Z17
 	VMOVUPS 8320(DI), Z18
@@ -3195,35 +3558,35 @@ loop52:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop52
-rest49:
-	KTESTW K5, K5
-	JEQ summed50
-	VMOVUPS.Z (DI), K5, Z16
-	VMOVUPS.Z 4160(DI), K5, Z17
-	VMOVUPS.Z 8320(DI), K5, Z18
-	VMOVUPS.Z 12480(DI), K5, Z19
-	VMOVUPS.Z (R8), K5, Z20
+	JNZ loop50
+rest47:
+	KTESTQ K5, K5
+	JEQ summed48
+	VMOVDQU16.Z (DI), K5, Z16
+	VMOVDQU16.Z 4160(DI), K5, Z17
+	VMOVDQU16.Z 8320(DI), K5, Z18
+	VMOVDQU16.Z 12480(DI), K5, Z19
+	VMOVDQU16.Z (R8), K5, Z20
 	BYTE $0x62; BYTE $0xb2; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xc0 // VDPBF16PS Z16, Z20, Z0
 	BYTE $0x62; BYTE $0xb2; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xc9 // VDPBF16PS Z17, Z20, Z1
 	BYTE $0x62; BYTE $0xb2; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xd2 // VDPBF16PS Z18, Z20, Z2
 	BYTE $0x62; BYTE $0xb2; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xdb // VDPBF16PS Z19, Z20, Z3
-	VMOVUPS.Z (R8)(BX*1), K5, Z21
+	VMOVDQU16.Z (R8)(BX*1), K5, Z21
 	BYTE $0x62; BYTE $0xb2; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xe0 // VDPBF16PS Z16, Z21, Z4
 	BYTE $0x62; BYTE $0xb2; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xe9 // VDPBF16PS Z17, Z21, Z5
 	BYTE $0x62; BYTE $0xb2; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xf2 // VDPBF16PS Z18, Z21, Z6
 	BYTE $0x62; BYTE $0xb2; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xfb // VDPBF16PS Z19, Z21, Z7
-	VMOVUPS.Z (R8)(BX*2), K5, Z22
+	VMOVDQU16.Z (R8)(BX*2), K5, Z22
 	BYTE $0x62; BYTE $0x32; BYTE $0x4e; BYTE $0x40; BYTE $0x52; BYTE $0xc0 // VDPBF16PS Z16, Z22, Z8
 	BYTE $0x62; BYTE $0x32; BYTE $0x4e; BYTE $0x40; BYTE $0x52; BYTE $0xc9 // VDPBF16PS Z17, Z22, Z9
 	BYTE $0x62; BYTE $0x32; BYTE $0x4e; BYTE $0x40; BYTE $0x52; BYTE $0xd2 // VDPBF16PS Z18, Z22, Z10
 	BYTE $0x62; BYTE $0x32; BYTE $0x4e; BYTE $0x40; BYTE $0x52; BYTE $0xdb // VDPBF16PS Z19, Z22, Z11
-	VMOVUPS.Z (R8)(AX*1), K5, Z23
+	VMOVDQU16.Z (R8)(AX*1), K5, Z23
 	BYTE $0x62; BYTE $0x32; BYTE $0x46; BYTE $0x40; BYTE $0x52; BYTE $0xe0 // VDPBF16PS Z16, Z23, Z12
 	BYTE $0x62; BYTE $0x32; BYTE $0x46; BYTE $0x40; BYTE $0x52; BYTE $0xe9 // VDPBF16PS Z17, Z23, Z13
 	BYTE $0x62; BYTE $0x32; BYTE $0x46; BYTE $0x40; BYTE $0x52; BYTE $0xf2 // VDPBF16PS Z18, Z23, Z14
 	BYTE $0x62; BYTE $0x32; BYTE $0x46; BYTE $0x40; BYTE $0x52; BYTE $0xfb // VDPBF16PS Z19, Z23, Z15
-summed50:
+summed48:
 	VBLENDMPS Z8, Z0, K4, Z16
 	VSHUFF32X4 $78, Z8, Z0, Z17
 	VADDPS Z17, Z16, Z0
@@ -3276,24 +3639,24 @@ summed50:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $16
-	JNE apart53
-	MOVBLZX accumulate+64(FP), R12
+	JNE apart51
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store55
+	JEQ store53
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored56
-store55:
-	VMOVUPS Z0, K6, (DX)
-stored56:
 	JMP stored54
-apart53:
+store53:
+	VMOVUPS Z0, K6, (DX)
+stored54:
+	JMP stored52
+apart51:
 	MOVQ DX, R8
 	LEAQ -16(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
-	MOVBLZX accumulate+64(FP), R12
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store57
+	JEQ store55
 	MOVQ R13, R12
 	ANDQ $15, R12
 	KMOVW R12, K7
@@ -3318,8 +3681,8 @@ apart53:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored58
-store57:
+	JMP stored56
+store55:
 	MOVQ R13, R12
 	ANDQ $15, R12
 	KMOVW R12, K7
@@ -3340,12 +3703,12 @@ store57:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored58:
-stored54:
+stored56:
+stored52:
 	SUBQ R15, CX
-	JEQ done48
+	JEQ done58
 	CMPQ CX, $4
-	JGE whole47
+	JGE whole57
 	MOVQ CX, R15
 	IMUL3Q $-4, CX, R12 // the last sums, of those rows
 	ADDQ $16, R12
@@ -3353,7 +3716,7 @@ stored54:
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
 	KMOVW R8, K6
-whole47:
+whole57:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -3361,7 +3724,7 @@ whole47:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn46
-done48:
+done58:
 	VZEROUPPER
 	RET
 more45:
@@ -3372,8 +3735,8 @@ more45:
 	MOVQ $32767, R8
 	KMOVW R8, K6
 turn60:
+	MOVQ b+24(FP), DI
 	MOVQ SI, R8
-	MOVQ b+32(FP), DI
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -3391,15 +3754,15 @@ turn60:
 	VPXOR X14, X14, X14
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest63
+	JEQ rest61
 	MOVQ $3, R10
 	IMULQ BX, R10
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near65
+	JLE near63
 	LEAQ 512(SI), R10
-near65:
-loop66:
+near63:
+loop64:
 	VMOVUPS (DI), Z15
 	VMOVUPS 4160(DI), Z16
 	VMOVUPS 8320(DI), Z17
@@ -3430,34 +3793,34 @@ loop66:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop66
-rest63:
-	KTESTW K5, K5
-	JEQ summed64
-	VMOVUPS.Z (DI), K5, Z15
-	VMOVUPS.Z 4160(DI), K5, Z16
-	VMOVUPS.Z 8320(DI), K5, Z17
-	VMOVUPS.Z 12480(DI), K5, Z18
-	VMOVUPS.Z 16640(DI), K5, Z19
-	VMOVUPS.Z (R8), K5, Z23
+	JNZ loop64
+rest61:
+	KTESTQ K5, K5
+	JEQ summed62
+	VMOVDQU16.Z (DI), K5, Z15
+	VMOVDQU16.Z 4160(DI), K5, Z16
+	VMOVDQU16.Z 8320(DI), K5, Z17
+	VMOVDQU16.Z 12480(DI), K5, Z18
+	VMOVDQU16.Z 16640(DI), K5, Z19
+	VMOVDQU16.Z (R8), K5, Z23
 	BYTE $0x62; BYTE $0xd2; BYTE $0x46; BYTE $0x40; BYTE $0x52; BYTE $0xc7 // VDPBF16PS Z15, Z23, Z0
 	BYTE $0x62; BYTE $0xb2; BYTE $0x46; BYTE $0x40; BYTE $0x52; BYTE $0xc8 // VDPBF16PS Z16, Z23, Z1
 	BYTE $0x62; BYTE $0xb2; BYTE $0x46; BYTE $0x40; BYTE $0x52; BYTE $0xd1 // VDPBF16PS Z17, Z23, Z2
 	BYTE $0x62; BYTE $0xb2; BYTE $0x46; BYTE $0x40; BYTE $0x52; BYTE $0xda // VDPBF16PS Z18, Z23, Z3
 	BYTE $0x62; BYTE $0xb2; BYTE $0x46; BYTE $0x40; BYTE $0x52; BYTE $0xe3 // VDPBF16PS Z19, Z23, Z4
-	VMOVUPS.Z (R8)(BX*1), K5, Z20
+	VMOVDQU16.Z (R8)(BX*1), K5, Z20
 	BYTE $0x62; BYTE $0xd2; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xef // VDPBF16PS Z15, Z20, Z5
 	BYTE $0x62; BYTE $0xb2; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xf0 // VDPBF16PS Z16, Z20, Z6
 	BYTE $0x62; BYTE $0xb2; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xf9 // VDPBF16PS Z17, Z20, Z7
 	BYTE $0x62; BYTE $0x32; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xc2 // VDPBF16PS Z18, Z20, Z8
 	BYTE $0x62; BYTE $0x32; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xcb // VDPBF16PS Z19, Z20, Z9
-	VMOVUPS.Z (R8)(BX*2), K5, Z21
+	VMOVDQU16.Z (R8)(BX*2), K5, Z21
 	BYTE $0x62; BYTE $0x52; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xd7 // VDPBF16PS Z15, Z21, Z10
 	BYTE $0x62; BYTE $0x32; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xd8 // VDPBF16PS Z16, Z21, Z11
 	BYTE $0x62; BYTE $0x32; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xe1 // VDPBF16PS Z17, Z21, Z12
 	BYTE $0x62; BYTE $0x32; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xea // VDPBF16PS Z18, Z21, Z13
 	BYTE $0x62; BYTE $0x32; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xf3 // VDPBF16PS Z19, Z21, Z14
-summed64:
+summed62:
 	VBLENDMPS Z8, Z0, K4, Z15
 	VSHUFF32X4 $78, Z8, Z0, Z16
 	VADDPS Z16, Z15, Z0
@@ -3509,24 +3872,24 @@ summed64:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $20
-	JNE apart67
-	MOVBLZX accumulate+64(FP), R12
+	JNE apart65
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store69
+	JEQ store67
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored70
-store69:
-	VMOVUPS Z0, K6, (DX)
-stored70:
 	JMP stored68
-apart67:
+store67:
+	VMOVUPS Z0, K6, (DX)
+stored68:
+	JMP stored66
+apart65:
 	MOVQ DX, R8
 	LEAQ -20(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
-	MOVBLZX accumulate+64(FP), R12
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store71
+	JEQ store69
 	MOVQ R13, R12
 	ANDQ $31, R12
 	KMOVW R12, K7
@@ -3545,8 +3908,8 @@ apart67:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored72
-store71:
+	JMP stored70
+store69:
 	MOVQ R13, R12
 	ANDQ $31, R12
 	KMOVW R12, K7
@@ -3562,12 +3925,12 @@ store71:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored72:
-stored68:
+stored70:
+stored66:
 	SUBQ R15, CX
-	JEQ done62
+	JEQ done72
 	CMPQ CX, $3
-	JGE whole61
+	JGE whole71
 	MOVQ CX, R15
 	IMUL3Q $-5, CX, R12 // the last sums, of those rows
 	ADDQ $15, R12
@@ -3575,7 +3938,7 @@ stored68:
 	SHLXQ R12, R8, R8
 	ANDQ $32767, R8
 	KMOVW R8, K6
-whole61:
+whole71:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -3583,7 +3946,7 @@ whole61:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn60
-done62:
+done72:
 	VZEROUPPER
 	RET
 more59:
@@ -3594,8 +3957,8 @@ more59:
 	MOVQ $4095, R8
 	KMOVW R8, K6
 turn74:
+	MOVQ b+24(FP), DI
 	MOVQ SI, R8
-	MOVQ b+32(FP), DI
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -3610,15 +3973,15 @@ turn74:
 	VPXOR X11, X11, X11
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest77
+	JEQ rest75
 	MOVQ $2, R10
 	IMULQ BX, R10
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near79
+	JLE near77
 	LEAQ 512(SI), R10
-near79:
-loop80:
+near77:
+loop78:
 	VMOVUPS (DI), Z12
 	VMOVUPS 4160(DI), Z13
 	VMOVUPS 8320(DI), Z14
@@ -3645,31 +4008,31 @@ loop80:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop80
-rest77:
-	KTESTW K5, K5
-	JEQ summed78
-	VMOVUPS.Z (DI), K5, Z12
-	VMOVUPS.Z 4160(DI), K5, Z13
-	VMOVUPS.Z 8320(DI), K5, Z14
-	VMOVUPS.Z 12480(DI), K5, Z15
-	VMOVUPS.Z 16640(DI), K5, Z16
-	VMOVUPS.Z 20800(DI), K5, Z17
-	VMOVUPS.Z (R8), K5, Z20
+	JNZ loop78
+rest75:
+	KTESTQ K5, K5
+	JEQ summed76
+	VMOVDQU16.Z (DI), K5, Z12
+	VMOVDQU16.Z 4160(DI), K5, Z13
+	VMOVDQU16.Z 8320(DI), K5, Z14
+	VMOVDQU16.Z 12480(DI), K5, Z15
+	VMOVDQU16.Z 16640(DI), K5, Z16
+	VMOVDQU16.Z 20800(DI), K5, Z17
+	VMOVDQU16.Z (R8), K5, Z20
 	BYTE $0x62; BYTE $0xd2; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xc4 // VDPBF16PS Z12, Z20, Z0
 	BYTE $0x62; BYTE $0xd2; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xcd // VDPBF16PS Z13, Z20, Z1
 	BYTE $0x62; BYTE $0xd2; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xd6 // VDPBF16PS Z14, Z20, Z2
 	BYTE $0x62; BYTE $0xd2; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xdf // VDPBF16PS Z15, Z20, Z3
 	BYTE $0x62; BYTE $0xb2; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xe0 // VDPBF16PS Z16, Z20, Z4
 	BYTE $0x62; BYTE $0xb2; BYTE $0x5e; BYTE $0x40; BYTE $0x52; BYTE $0xe9 // VDPBF16PS Z17, Z20, Z5
-	VMOVUPS.Z (R8)(BX*1), K5, Z21
+	VMOVDQU16.Z (R8)(BX*1), K5, Z21
 	BYTE $0x62; BYTE $0xd2; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xf4 // VDPBF16PS Z12, Z21, Z6
 	BYTE $0x62; BYTE $0xd2; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xfd // VDPBF16PS Z13, Z21, Z7
 	BYTE $0x62; BYTE $0x52; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xc6 // VDPBF16PS Z14, Z21, Z8
 	BYTE $0x62; BYTE $0x52; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xcf // VDPBF16PS Z15, Z21, Z9
 	BYTE $0x62; BYTE $0x32; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xd0 // VDPBF16PS Z16, Z21, Z10
 	BYTE $0x62; BYTE $0x32; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xd9 // VDPBF16PS Z17, Z21, Z11
-summed78:
+summed76:
 	VBLENDMPS Z8, Z0, K4, Z12
 	VSHUFF32X4 $78, Z8, Z0, Z13
 	VADDPS Z13, Z12, Z0
@@ -3718,24 +4081,24 @@ summed78:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $24
-	JNE apart81
-	MOVBLZX accumulate+64(FP), R12
+	JNE apart79
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store83
+	JEQ store81
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored84
-store83:
-	VMOVUPS Z0, K6, (DX)
-stored84:
 	JMP stored82
-apart81:
+store81:
+	VMOVUPS Z0, K6, (DX)
+stored82:
+	JMP stored80
+apart79:
 	MOVQ DX, R8
 	LEAQ -24(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
-	MOVBLZX accumulate+64(FP), R12
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store85
+	JEQ store83
 	MOVQ R13, R12
 	ANDQ $63, R12
 	KMOVW R12, K7
@@ -3748,8 +4111,8 @@ apart81:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored86
-store85:
+	JMP stored84
+store83:
 	MOVQ R13, R12
 	ANDQ $63, R12
 	KMOVW R12, K7
@@ -3760,12 +4123,12 @@ store85:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored86:
-stored82:
+stored84:
+stored80:
 	SUBQ R15, CX
-	JEQ done76
+	JEQ done86
 	CMPQ CX, $2
-	JGE whole75
+	JGE whole85
 	MOVQ CX, R15
 	IMUL3Q $-6, CX, R12 // the last sums, of those rows
 	ADDQ $12, R12
@@ -3773,7 +4136,7 @@ stored82:
 	SHLXQ R12, R8, R8
 	ANDQ $4095, R8
 	KMOVW R8, K6
-whole75:
+whole85:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -3781,7 +4144,7 @@ whole75:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn74
-done76:
+done86:
 	VZEROUPPER
 	RET
 more73:
@@ -3792,8 +4155,8 @@ more73:
 	MOVQ $16383, R8
 	KMOVW R8, K6
 turn88:
+	MOVQ b+24(FP), DI
 	MOVQ SI, R8
-	MOVQ b+32(FP), DI
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -3810,15 +4173,15 @@ turn88:
 	VPXOR X13, X13, X13
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest91
+	JEQ rest89
 	MOVQ $2, R10
 	IMULQ BX, R10
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near93
+	JLE near91
 	LEAQ 512(SI), R10
-near93:
-loop94:
+near91:
+loop92:
 	VMOVUPS (DI), Z14
 	VMOVUPS 4160(DI), Z15
 	VMOVUPS 8320(DI), Z16
@@ -3848,18 +4211,18 @@ loop94:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop94
-rest91:
-	KTESTW K5, K5
-	JEQ summed92
-	VMOVUPS.Z (DI), K5, Z14
-	VMOVUPS.Z 4160(DI), K5, Z15
-	VMOVUPS.Z 8320(DI), K5, Z16
-	VMOVUPS.Z 12480(DI), K5, Z17
-	VMOVUPS.Z 16640(DI), K5, Z18
-	VMOVUPS.Z 20800(DI), K5, Z19
-	VMOVUPS.Z 24960(DI), K5, Z20
-	VMOVUPS.Z (R8), K5, Z23
+	JNZ loop92
+rest89:
+	KTESTQ K5, K5
+	JEQ summed90
+	VMOVDQU16.Z (DI), K5, Z14
+	VMOVDQU16.Z 4160(DI), K5, Z15
+	VMOVDQU16.Z 8320(DI), K5, Z16
+	VMOVDQU16.Z 12480(DI), K5, Z17
+	VMOVDQU16.Z 16640(DI), K5, Z18
+	VMOVDQU16.Z 20800(DI), K5, Z19
+	VMOVDQU16.Z 24960(DI), K5, Z20
+	VMOVDQU16.Z (R8), K5, Z23
 	BYTE $0x62; BYTE $0xd2; BYTE $0x46; BYTE $0x40; BYTE $0x52; BYTE $0xc6 // VDPBF16PS Z14, Z23, Z0
 	BYTE $0x62; BYTE $0xd2; BYTE $0x46; BYTE $0x40; BYTE $0x52; BYTE $0xcf // VDPBF16PS Z15, Z23, Z1
 	BYTE $0x62; BYTE $0xb2; BYTE $0x46; BYTE $0x40; BYTE $0x52; BYTE $0xd0 // VDPBF16PS Z16, Z23, Z2
@@ -3867,7 +4230,7 @@ rest91:
 	BYTE $0x62; BYTE $0xb2; BYTE $0x46; BYTE $0x40; BYTE $0x52; BYTE $0xe2 // VDPBF16PS Z18, Z23, Z4
 	BYTE $0x62; BYTE $0xb2; BYTE $0x46; BYTE $0x40; BYTE $0x52; BYTE $0xeb // VDPBF16PS Z19, Z23, Z5
 	BYTE $0x62; BYTE $0xb2; BYTE $0x46; BYTE $0x40; BYTE $0x52; BYTE $0xf4 // VDPBF16PS Z20, Z23, Z6
-	VMOVUPS.Z (R8)(BX*1), K5, Z24
+	VMOVDQU16.Z (R8)(BX*1), K5, Z24
 	BYTE $0x62; BYTE $0xd2; BYTE $0x3e; BYTE $0x40; BYTE $0x52; BYTE $0xfe // VDPBF16PS Z14, Z24, Z7
 	BYTE $0x62; BYTE $0x52; BYTE $0x3e; BYTE $0x40; BYTE $0x52; BYTE $0xc7 // VDPBF16PS Z15, Z24, Z8
 	BYTE $0x62; BYTE $0x32; BYTE $0x3e; BYTE $0x40; BYTE $0x52; BYTE $0xc8 // VDPBF16PS Z16, Z24, Z9
@@ -3875,7 +4238,7 @@ rest91:
 	BYTE $0x62; BYTE $0x32; BYTE $0x3e; BYTE $0x40; BYTE $0x52; BYTE $0xda // VDPBF16PS Z18, Z24, Z11
 	BYTE $0x62; BYTE $0x32; BYTE $0x3e; BYTE $0x40; BYTE $0x52; BYTE $0xe3 // VDPBF16PS Z19, Z24, Z12
 	BYTE $0x62; BYTE $0x32; BYTE $0x3e; BYTE $0x40; BYTE $0x52; BYTE $0xec // VDPBF16PS Z20, Z24, Z13
-summed92:
+summed90:
 	VBLENDMPS Z8, Z0, K4, Z14
 	VSHUFF32X4 $78, Z8, Z0, Z15
 	VADDPS Z15, Z14, Z0
@@ -3926,24 +4289,24 @@ summed92:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $28
-	JNE apart95
-	MOVBLZX accumulate+64(FP), R12
+	JNE apart93
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store97
+	JEQ store95
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored98
-store97:
-	VMOVUPS Z0, K6, (DX)
-stored98:
 	JMP stored96
-apart95:
+store95:
+	VMOVUPS Z0, K6, (DX)
+stored96:
+	JMP stored94
+apart93:
 	MOVQ DX, R8
 	LEAQ -28(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
-	MOVBLZX accumulate+64(FP), R12
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store99
+	JEQ store97
 	MOVQ R13, R12
 	ANDQ $127, R12
 	KMOVW R12, K7
@@ -3956,8 +4319,8 @@ apart95:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored100
-store99:
+	JMP stored98
+store97:
 	MOVQ R13, R12
 	ANDQ $127, R12
 	KMOVW R12, K7
@@ -3968,12 +4331,12 @@ store99:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored100:
-stored96:
+stored98:
+stored94:
 	SUBQ R15, CX
-	JEQ done90
+	JEQ done100
 	CMPQ CX, $2
-	JGE whole89
+	JGE whole99
 	MOVQ CX, R15
 	IMUL3Q $-7, CX, R12 // the last sums, of those rows
 	ADDQ $14, R12
@@ -3981,7 +4344,7 @@ stored96:
 	SHLXQ R12, R8, R8
 	ANDQ $16383, R8
 	KMOVW R8, K6
-whole89:
+whole99:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -3989,7 +4352,7 @@ whole89:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn88
-done90:
+done100:
 	VZEROUPPER
 	RET
 more87:
@@ -3998,8 +4361,8 @@ more87:
 	MOVQ $65535, R8
 	KMOVW R8, K6
 turn102:
+	MOVQ b+24(FP), DI
 	MOVQ SI, R8
-	MOVQ b+32(FP), DI
 	VPXOR X0, X0, X0
 	VPXOR X1, X1, X1
 	VPXOR X2, X2, X2
@@ -4018,15 +4381,15 @@ turn102:
 	VPXOR X15, X15, X15
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest105
+	JEQ rest103
 	MOVQ $2, R10
 	IMULQ BX, R10
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near107
+	JLE near105
 	LEAQ 512(SI), R10
-near107:
-loop108:
+near105:
+loop106:
 	VMOVUPS (DI), Z16
 	VMOVUPS 4160(DI), Z17
 	VMOVUPS 8320(DI), Z18
@@ -4059,19 +4422,19 @@ loop108:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop108
-rest105:
-	KTESTW K5, K5
-	JEQ summed106
-	VMOVUPS.Z (DI), K5, Z16
-	VMOVUPS.Z 4160(DI), K5, Z17
-	VMOVUPS.Z 8320(DI), K5, Z18
-	VMOVUPS.Z 12480(DI), K5, Z19
-	VMOVUPS.Z 16640(DI), K5, Z20
-	VMOVUPS.Z 20800(DI), K5, Z21
-	VMOVUPS.Z 24960(DI), K5, Z22
-	VMOVUPS.Z 29120(DI), K5, Z23
-	VMOVUPS.Z (R8), K5, Z26
+	JNZ loop106
+rest103:
+	KTESTQ K5, K5
+	JEQ summed104
+	VMOVDQU16.Z (DI), K5, Z16
+	VMOVDQU16.Z 4160(DI), K5, Z17
+	VMOVDQU16.Z 8320(DI), K5, Z18
+	VMOVDQU16.Z 12480(DI), K5, Z19
+	VMOVDQU16.Z 16640(DI), K5, Z20
+	VMOVDQU16.Z 20800(DI), K5, Z21
+	VMOVDQU16.Z 24960(DI), K5, Z22
+	VMOVDQU16.Z 29120(DI), K5, Z23
+	VMOVDQU16.Z (R8), K5, Z26
 	BYTE $0x62; BYTE $0xb2; BYTE $0x2e; BYTE $0x40; BYTE $0x52; BYTE $0xc0 // VDPBF16PS Z16, Z26, Z0
 	BYTE $0x62; BYTE $0xb2; BYTE $0x2e; BYTE $0x40; BYTE $0x52; BYTE $0xc9 // VDPBF16PS Z17, Z26, Z1
 	BYTE $0x62; BYTE $0xb2; BYTE $0x2e; BYTE $0x40; BYTE $0x52; BYTE $0xd2 // VDPBF16PS Z18, Z26, Z2
@@ -4080,7 +4443,7 @@ rest105:
 	BYTE $0x62; BYTE $0xb2; BYTE $0x2e; BYTE $0x40; BYTE $0x52; BYTE $0xed // VDPBF16PS Z21, Z26, Z5
 	BYTE $0x62; BYTE $0xb2; BYTE $0x2e; BYTE $0x40; BYTE $0x52; BYTE $0xf6 // VDPBF16PS Z22, Z26, Z6
 	BYTE $0x62; BYTE $0xb2; BYTE $0x2e; BYTE $0x40; BYTE $0x52; BYTE $0xff // VDPBF16PS Z23, Z26, Z7
-	VMOVUPS.Z (R8)(BX*1), K5, Z27
+	VMOVDQU16.Z (R8)(BX*1), K5, Z27
 	BYTE $0x62; BYTE $0x32; BYTE $0x26; BYTE $0x40; BYTE $0x52; BYTE $0xc0 // VDPBF16PS Z16, Z27, Z8
 	BYTE $0x62; BYTE $0x32; BYTE $0x26; BYTE $0x40; BYTE $0x52; BYTE $0xc9 // VDPBF16PS Z17, Z27, Z9
 	BYTE $0x62; BYTE $0x32; BYTE $0x26; BYTE $0x40; BYTE $0x52; BYTE $0xd2 // VDPBF16PS Z18, Z27, Z10
@@ -4089,7 +4452,7 @@ rest105:
 	BYTE $0x62; BYTE $0x32; BYTE $0x26; BYTE $0x40; BYTE $0x52; BYTE $0xed // VDPBF16PS Z21, Z27, Z13
 	BYTE $0x62; BYTE $0x32; BYTE $0x26; BYTE $0x40; BYTE $0x52; BYTE $0xf6 // VDPBF16PS Z22, Z27, Z14
 	BYTE $0x62; BYTE $0x32; BYTE $0x26; BYTE $0x40; BYTE $0x52; BYTE $0xff // VDPBF16PS Z23, Z27, Z15
-summed106:
+summed104:
 	VBLENDMPS Z8, Z0, K4, Z16
 	VSHUFF32X4 $78, Z8, Z0, Z17
 	VADDPS Z17, Z16, Z0
@@ -4142,24 +4505,24 @@ summed106:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $32
-	JNE apart109
-	MOVBLZX accumulate+64(FP), R12
+	JNE apart107
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store111
+	JEQ store109
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored112
-store111:
-	VMOVUPS Z0, K6, (DX)
-stored112:
 	JMP stored110
-apart109:
+store109:
+	VMOVUPS Z0, K6, (DX)
+stored110:
+	JMP stored108
+apart107:
 	MOVQ DX, R8
 	LEAQ -32(R11), R10 // rows are where their lanes are those of memory
 	KMOVW K6, R13
-	MOVBLZX accumulate+64(FP), R12
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store113
+	JEQ store111
 	MOVQ R13, R12
 	ANDQ $255, R12
 	KMOVW R12, K7
@@ -4172,8 +4535,8 @@ apart109:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored114
-store113:
+	JMP stored112
+store111:
 	MOVQ R13, R12
 	ANDQ $255, R12
 	KMOVW R12, K7
@@ -4184,12 +4547,12 @@ store113:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored114:
-stored110:
+stored112:
+stored108:
 	SUBQ R15, CX
-	JEQ done104
+	JEQ done114
 	CMPQ CX, $2
-	JGE whole103
+	JGE whole113
 	MOVQ CX, R15
 	IMUL3Q $-8, CX, R12 // the last sums, of those rows
 	ADDQ $16, R12
@@ -4197,7 +4560,7 @@ stored110:
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
 	KMOVW R8, K6
-whole103:
+whole113:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -4205,14 +4568,15 @@ whole103:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn102
-done104:
+done114:
 	VZEROUPPER
 	RET
 more101:
 few1:
 row115:
-	MOVQ b+32(FP), R10
+	MOVQ b+24(FP), R10
 	MOVQ cols+56(FP), R13
+	MOVQ bias+64(FP), R14
 	MOVQ DX, R15
 column116:
 	MOVQ SI, R8
@@ -4230,10 +4594,10 @@ loop119:
 	DECQ R12
 	JNZ loop119
 rest117:
-	KTESTW K5, K5
+	KTESTQ K5, K5
 	JEQ summed118
-	VMOVUPS.Z (DI), K5, Z1
-	VMOVUPS.Z (R8), K5, Z3
+	VMOVDQU16.Z (DI), K5, Z1
+	VMOVDQU16.Z (R8), K5, Z3
 	BYTE $0x62; BYTE $0xf2; BYTE $0x66; BYTE $0x48; BYTE $0x52; BYTE $0xc1 // VDPBF16PS Z1, Z3, Z0
 summed118:
 	VSHUFF32X4 $78, Z0, Z0, Z2
@@ -4244,11 +4608,3872 @@ summed118:
 	VADDPS Z2, Z0, Z0
 	VPERMILPS $177, Z0, Z2
 	VADDPS Z2, Z0, Z0
-	MOVBLZX accumulate+64(FP), R12
+	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
 	JEQ store120
 	VMOVSS (R15), X1
 	VADDPS X1, X0, X0
+	VMOVSS X0, (R15)
+	JMP stored121
+store120:
+	VMOVSS X0, (R15)
+stored121:
+	ADDQ $4160, R10
+	ADDQ $4, R15
+	DECQ R13
+	JNE column116
+	ADDQ BX, SI
+	ADDQ R11, DX
+	DECQ CX
+	JNE row115
+	VZEROUPPER
+	RET
+
+// func gemvWideBFloat16AVX512(c, ldc, a, b, lda, k, rows, cols, bias, accumulate)
+TEXT ·gemvWideBFloat16AVX512(SB), NOSPLIT, $0-73
+	MOVQ c+0(FP), DX
+	MOVQ ldc+8(FP), R11
+	MOVQ a+16(FP), SI
+	MOVQ lda+32(FP), BX
+	MOVQ k+40(FP), R9
+	MOVQ rows+48(FP), CX
+	MOVQ cols+56(FP), R12
+	SHLQ $2, R11
+	LEAQ (BX)(BX*2), AX
+	MOVQ R9, R15
+	ANDQ $31, R15
+	SHRQ $5, R9
+	MOVL $0xffff0000, R8
+	VPBROADCASTD R8, Z31
+	MOVQ $-1, R8
+	BZHIQ R15, R8, R8
+	KMOVQ R8, K5
+	MOVQ $65280, R8
+	KMOVW R8, K4
+	MOVQ $52428, R8
+	KMOVW R8, K2
+	MOVQ $61680, R8
+	KMOVW R8, K3
+	MOVQ $43690, R8
+	KMOVW R8, K1
+	CMPQ R12, $1
+	JNE more2
+	CMPQ CX, $16
+	JLT few1
+	MOVQ $65535, R8
+	KMOVW R8, K6
+turn3:
+	MOVQ b+24(FP), DI
+	MOVQ SI, R8
+	LEAQ (R8)(BX*4), R10
+	LEAQ (R10)(BX*4), R13
+	LEAQ (R13)(BX*4), R14
+	VPXOR X0, X0, X0
+	VPXOR X1, X1, X1
+	VPXOR X2, X2, X2
+	VPXOR X3, X3, X3
+	VPXOR X4, X4, X4
+	VPXOR X5, X5, X5
+	VPXOR X6, X6, X6
+	VPXOR X7, X7, X7
+	VPXOR X8, X8, X8
+	VPXOR X9, X9, X9
+	VPXOR X10, X10, X10
+	VPXOR X11, X11, X11
+	VPXOR X12, X12, X12
+	VPXOR X13, X13, X13
+	VPXOR X14, X14, X14
+	VPXOR X15, X15, X15
+	MOVQ R9, R12
+	TESTQ R12, R12
+	JEQ rest4
+	CMPQ BX, $1024
+	JGT far6
+	LEAQ (R14)(BX*4), R15 // the next turn follows in memory
+loop7:
+	VMOVUPS (DI), Z16
+	VMOVUPS 64(DI), Z17
+	PREFETCHT0 (R15)
+	VMOVUPS (R8), Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z0
+	VFMADD231PS Z17, Z18, Z0
+	PREFETCHT0 64(R15)
+	VMOVUPS (R8)(BX*1), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z1
+	VFMADD231PS Z17, Z20, Z1
+	PREFETCHT0 128(R15)
+	VMOVUPS (R8)(BX*2), Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z2
+	VFMADD231PS Z17, Z18, Z2
+	PREFETCHT0 192(R15)
+	VMOVUPS (R8)(AX*1), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z3
+	VFMADD231PS Z17, Z20, Z3
+	PREFETCHT0 256(R15)
+	VMOVUPS (R10), Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z4
+	VFMADD231PS Z17, Z18, Z4
+	PREFETCHT0 320(R15)
+	VMOVUPS (R10)(BX*1), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z5
+	VFMADD231PS Z17, Z20, Z5
+	PREFETCHT0 384(R15)
+	VMOVUPS (R10)(BX*2), Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z6
+	VFMADD231PS Z17, Z18, Z6
+	PREFETCHT0 448(R15)
+	VMOVUPS (R10)(AX*1), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z7
+	VFMADD231PS Z17, Z20, Z7
+	PREFETCHT0 512(R15)
+	VMOVUPS (R13), Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z8
+	VFMADD231PS Z17, Z18, Z8
+	PREFETCHT0 576(R15)
+	VMOVUPS (R13)(BX*1), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z9
+	VFMADD231PS Z17, Z20, Z9
+	PREFETCHT0 640(R15)
+	VMOVUPS (R13)(BX*2), Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z10
+	VFMADD231PS Z17, Z18, Z10
+	PREFETCHT0 704(R15)
+	VMOVUPS (R13)(AX*1), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z11
+	VFMADD231PS Z17, Z20, Z11
+	PREFETCHT0 768(R15)
+	VMOVUPS (R14), Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z12
+	VFMADD231PS Z17, Z18, Z12
+	PREFETCHT0 832(R15)
+	VMOVUPS (R14)(BX*1), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z13
+	VFMADD231PS Z17, Z20, Z13
+	PREFETCHT0 896(R15)
+	VMOVUPS (R14)(BX*2), Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z14
+	VFMADD231PS Z17, Z18, Z14
+	PREFETCHT0 960(R15)
+	ADDQ $1024, R15
+	VMOVUPS (R14)(AX*1), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z15
+	VFMADD231PS Z17, Z20, Z15
+	ADDQ $128, DI
+	ADDQ $64, R8
+	ADDQ $64, R10
+	ADDQ $64, R13
+	ADDQ $64, R14
+	DECQ R12
+	JNZ loop7
+	JMP rest4
+far6:
+loop8:
+	VMOVUPS (DI), Z16
+	VMOVUPS 64(DI), Z17
+	VMOVUPS (R8), Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z0
+	VFMADD231PS Z17, Z18, Z0
+	VMOVUPS (R8)(BX*1), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z1
+	VFMADD231PS Z17, Z20, Z1
+	VMOVUPS (R8)(BX*2), Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z2
+	VFMADD231PS Z17, Z18, Z2
+	VMOVUPS (R8)(AX*1), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z3
+	VFMADD231PS Z17, Z20, Z3
+	VMOVUPS (R10), Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z4
+	VFMADD231PS Z17, Z18, Z4
+	VMOVUPS (R10)(BX*1), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z5
+	VFMADD231PS Z17, Z20, Z5
+	VMOVUPS (R10)(BX*2), Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z6
+	VFMADD231PS Z17, Z18, Z6
+	VMOVUPS (R10)(AX*1), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z7
+	VFMADD231PS Z17, Z20, Z7
+	VMOVUPS (R13), Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z8
+	VFMADD231PS Z17, Z18, Z8
+	VMOVUPS (R13)(BX*1), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z9
+	VFMADD231PS Z17, Z20, Z9
+	VMOVUPS (R13)(BX*2), Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z10
+	VFMADD231PS Z17, Z18, Z10
+	VMOVUPS (R13)(AX*1), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z11
+	VFMADD231PS Z17, Z20, Z11
+	VMOVUPS (R14), Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z12
+	VFMADD231PS Z17, Z18, Z12
+	VMOVUPS (R14)(BX*1), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z13
+	VFMADD231PS Z17, Z20, Z13
+	VMOVUPS (R14)(BX*2), Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z14
+	VFMADD231PS Z17, Z18, Z14
+	VMOVUPS (R14)(AX*1), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z15
+	VFMADD231PS Z17, Z20, Z15
+	ADDQ $128, DI
+	ADDQ $64, R8
+	ADDQ $64, R10
+	ADDQ $64, R13
+	ADDQ $64, R14
+	DECQ R12
+	JNZ loop8
+rest4:
+	KTESTQ K5, K5
+	JEQ summed5
+	VMOVUPS (DI), Z16
+	VMOVUPS 64(DI), Z17
+	VMOVDQU16.Z (R8), K5, Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z0
+	VFMADD231PS Z17, Z18, Z0
+	VMOVDQU16.Z (R8)(BX*1), K5, Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z1
+	VFMADD231PS Z17, Z20, Z1
+	VMOVDQU16.Z (R8)(BX*2), K5, Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z2
+	VFMADD231PS Z17, Z18, Z2
+	VMOVDQU16.Z (R8)(AX*1), K5, Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z3
+	VFMADD231PS Z17, Z20, Z3
+	VMOVDQU16.Z (R10), K5, Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z4
+	VFMADD231PS Z17, Z18, Z4
+	VMOVDQU16.Z (R10)(BX*1), K5, Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z5
+	VFMADD231PS Z17, Z20, Z5
+	VMOVDQU16.Z (R10)(BX*2), K5, Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z6
+	VFMADD231PS Z17, Z18, Z6
+	VMOVDQU16.Z (R10)(AX*1), K5, Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z7
+	VFMADD231PS Z17, Z20, Z7
+	VMOVDQU16.Z (R13), K5, Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z8
+	VFMADD231PS Z17, Z18, Z8
+	VMOVDQU16.Z (R13)(BX*1), K5, Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z9
+	VFMADD231PS Z17, Z20, Z9
+	VMOVDQU16.Z (R13)(BX*2), K5, Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z10
+	VFMADD231PS Z17, Z18, Z10
+	VMOVDQU16.Z (R13)(AX*1), K5, Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z11
+	VFMADD231PS Z17, Z20, Z11
+	VMOVDQU16.Z (R14), K5, Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z12
+	VFMADD231PS Z17, Z18, Z12
+	VMOVDQU16.Z (R14)(BX*1), K5, Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z13
+	VFMADD231PS Z17, Z20, Z13
+	VMOVDQU16.Z (R14)(BX*2), K5, Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z14
+	VFMADD231PS Z17, Z18, Z14
+	VMOVDQU16.Z (R14)(AX*1), K5, Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z15
+	VFMADD231PS Z17, Z20, Z15
+summed5:
+	VBLENDMPS Z8, Z0, K4, Z16
+	VSHUFF32X4 $78, Z8, Z0, Z17
+	VADDPS Z17, Z16, Z0
+	VBLENDMPS Z9, Z1, K4, Z16
+	VSHUFF32X4 $78, Z9, Z1, Z17
+	VADDPS Z17, Z16, Z1
+	VBLENDMPS Z10, Z2, K4, Z16
+	VSHUFF32X4 $78, Z10, Z2, Z17
+	VADDPS Z17, Z16, Z2
+	VBLENDMPS Z11, Z3, K4, Z16
+	VSHUFF32X4 $78, Z11, Z3, Z17
+	VADDPS Z17, Z16, Z3
+	VBLENDMPS Z12, Z4, K4, Z16
+	VSHUFF32X4 $78, Z12, Z4, Z17
+	VADDPS Z17, Z16, Z4
+	VBLENDMPS Z13, Z5, K4, Z16
+	VSHUFF32X4 $78, Z13, Z5, Z17
+	VADDPS Z17, Z16, Z5
+	VBLENDMPS Z14, Z6, K4, Z16
+	VSHUFF32X4 $78, Z14, Z6, Z17
+	VADDPS Z17, Z16, Z6
+	VBLENDMPS Z15, Z7, K4, Z16
+	VSHUFF32X4 $78, Z15, Z7, Z17
+	VADDPS Z17, Z16, Z7
+	VBLENDMPS Z2, Z0, K2, Z16
+	VSHUFPS $78, Z2, Z0, Z17
+	VADDPS Z17, Z16, Z0
+	VBLENDMPS Z3, Z1, K2, Z16
+	VSHUFPS $78, Z3, Z1, Z17
+	VADDPS Z17, Z16, Z1
+	VBLENDMPS Z6, Z4, K2, Z16
+	VSHUFPS $78, Z6, Z4, Z17
+	VADDPS Z17, Z16, Z4
+	VBLENDMPS Z7, Z5, K2, Z16
+	VSHUFPS $78, Z7, Z5, Z17
+	VADDPS Z17, Z16, Z5
+	VBLENDMPS Z4, Z0, K3, Z16
+	VBLENDMPS Z0, Z4, K3, Z17
+	VSHUFF32X4 $177, Z17, Z17, Z17
+	VADDPS Z17, Z16, Z0
+	VBLENDMPS Z5, Z1, K3, Z16
+	VBLENDMPS Z1, Z5, K3, Z17
+	VSHUFF32X4 $177, Z17, Z17, Z17
+	VADDPS Z17, Z16, Z1
+	VBLENDMPS Z1, Z0, K1, Z16
+	VBLENDMPS Z0, Z1, K1, Z17
+	VPERMILPS $177, Z17, Z17
+	VADDPS Z17, Z16, Z0
+	MOVQ $16, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
+	CMPQ R11, $4
+	JNE apart9
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store11
+	VADDPS (DX), Z0, K6, Z0
+	VMOVUPS Z0, K6, (DX)
+	JMP stored12
+store11:
+	VMOVUPS Z0, K6, (DX)
+stored12:
+	JMP stored10
+apart9:
+	MOVQ DX, R8
+	LEAQ -4(R11), R10 // rows are where their lanes are those of memory
+	KMOVW K6, R13
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store13
+	MOVQ R13, R12
+	ANDQ $1, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $2, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $4, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $8, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $16, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $32, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $64, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $128, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $256, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $512, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $1024, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $2048, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $4096, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $8192, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $16384, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $32768, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	JMP stored14
+store13:
+	MOVQ R13, R12
+	ANDQ $1, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $2, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $4, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $8, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $16, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $32, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $64, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $128, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $256, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $512, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $1024, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $2048, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $4096, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $8192, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $16384, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $32768, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+stored14:
+stored10:
+	SUBQ R15, CX
+	JEQ done16
+	CMPQ CX, $16
+	JGE whole15
+	MOVQ CX, R15
+	IMUL3Q $-1, CX, R12 // the last sums, of those rows
+	ADDQ $16, R12
+	MOVQ $-1, R8
+	SHLXQ R12, R8, R8
+	ANDQ $65535, R8
+	KMOVW R8, K6
+whole15:
+	MOVQ R15, R12
+	IMULQ BX, R12
+	ADDQ R12, SI
+	MOVQ R15, R12
+	IMULQ R11, R12
+	ADDQ R12, DX
+	JMP turn3
+done16:
+	VZEROUPPER
+	RET
+more2:
+	CMPQ R12, $2
+	JNE more17
+	CMPQ CX, $8
+	JLT few1
+	MOVQ $65535, R8
+	KMOVW R8, K6
+turn18:
+	MOVQ b+24(FP), DI
+	MOVQ SI, R8
+	LEAQ (R8)(BX*4), R10
+	VPXOR X0, X0, X0
+	VPXOR X1, X1, X1
+	VPXOR X2, X2, X2
+	VPXOR X3, X3, X3
+	VPXOR X4, X4, X4
+	VPXOR X5, X5, X5
+	VPXOR X6, X6, X6
+	VPXOR X7, X7, X7
+	VPXOR X8, X8, X8
+	VPXOR X9, X9, X9
+	VPXOR X10, X10, X10
+	VPXOR X11, X11, X11
+	VPXOR X12, X12, X12
+	VPXOR X13, X13, X13
+	VPXOR X14, X14, X14
+	VPXOR X15, X15, X15
+	MOVQ R9, R12
+	TESTQ R12, R12
+	JEQ rest19
+	MOVQ $8, R13
+	IMULQ BX, R13
+	ADDQ SI, R13
+	CMPQ BX, $2048
+	JLE near21
+	LEAQ 512(SI), R13
+near21:
+	LEAQ (R13)(BX*4), R14
+loop22:
+	VMOVUPS (DI), Z16
+	VMOVUPS 64(DI), Z17
+	VMOVUPS 4160(DI), Z18
+	VMOVUPS 4224(DI), Z19
+	PREFETCHT0 (R13)
+	VMOVUPS (R8), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z0
+	VFMADD231PS Z17, Z20, Z0
+	VFMADD231PS Z18, Z21, Z1
+	VFMADD231PS Z19, Z20, Z1
+	PREFETCHT0 (R13)(BX*1)
+	VMOVUPS (R8)(BX*1), Z22
+	VPSLLD $16, Z22, Z23
+	VPANDD Z22, Z31, Z22
+	VFMADD231PS Z16, Z23, Z2
+	VFMADD231PS Z17, Z22, Z2
+	VFMADD231PS Z18, Z23, Z3
+	VFMADD231PS Z19, Z22, Z3
+	PREFETCHT0 (R13)(BX*2)
+	VMOVUPS (R8)(BX*2), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z4
+	VFMADD231PS Z17, Z20, Z4
+	VFMADD231PS Z18, Z21, Z5
+	VFMADD231PS Z19, Z20, Z5
+	PREFETCHT0 (R13)(AX*1)
+	VMOVUPS (R8)(AX*1), Z22
+	VPSLLD $16, Z22, Z23
+	VPANDD Z22, Z31, Z22
+	VFMADD231PS Z16, Z23, Z6
+	VFMADD231PS Z17, Z22, Z6
+	VFMADD231PS Z18, Z23, Z7
+	VFMADD231PS Z19, Z22, Z7
+	PREFETCHT0 (R14)
+	VMOVUPS (R10), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z8
+	VFMADD231PS Z17, Z20, Z8
+	VFMADD231PS Z18, Z21, Z9
+	VFMADD231PS Z19, Z20, Z9
+	PREFETCHT0 (R14)(BX*1)
+	VMOVUPS (R10)(BX*1), Z22
+	VPSLLD $16, Z22, Z23
+	VPANDD Z22, Z31, Z22
+	VFMADD231PS Z16, Z23, Z10
+	VFMADD231PS Z17, Z22, Z10
+	VFMADD231PS Z18, Z23, Z11
+	VFMADD231PS Z19, Z22, Z11
+	PREFETCHT0 (R14)(BX*2)
+	VMOVUPS (R10)(BX*2), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z12
+	VFMADD231PS Z17, Z20, Z12
+	VFMADD231PS Z18, Z21, Z13
+	VFMADD231PS Z19, Z20, Z13
+	PREFETCHT0 (R14)(AX*1)
+	VMOVUPS (R10)(AX*1), Z22
+	VPSLLD $16, Z22, Z23
+	VPANDD Z22, Z31, Z22
+	VFMADD231PS Z16, Z23, Z14
+	VFMADD231PS Z17, Z22, Z14
+	VFMADD231PS Z18, Z23, Z15
+	VFMADD231PS Z19, Z22, Z15
+	ADDQ $128, DI
+	ADDQ $64, R8
+	ADDQ $64, R10
+	ADDQ $64, R13
+	ADDQ $64, R14
+	DECQ R12
+	JNZ loop22
+rest19:
+	KTESTQ K5, K5
+	JEQ summed20
+	VMOVUPS (DI), Z16
+	VMOVUPS 64(DI), Z17
+	VMOVUPS 4160(DI), Z18
+	VMOVUPS 4224(DI), Z19
+	VMOVDQU16.Z (R8), K5, Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z0
+	VFMADD231PS Z17, Z20, Z0
+	VFMADD231PS Z18, Z21, Z1
+	VFMADD231PS Z19, Z20, Z1
+	VMOVDQU16.Z (R8)(BX*1), K5, Z22
+	VPSLLD $16, Z22, Z23
+	VPANDD Z22, Z31, Z22
+	VFMADD231PS Z16, Z23, Z2
+	VFMADD231PS Z17, Z22, Z2
+	VFMADD231PS Z18, Z23, Z3
+	VFMADD231PS Z19, Z22, Z3
+	VMOVDQU16.Z (R8)(BX*2), K5, Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z4
+	VFMADD231PS Z17, Z20, Z4
+	VFMADD231PS Z18, Z21, Z5
+	VFMADD231PS Z19, Z20, Z5
+	VMOVDQU16.Z (R8)(AX*1), K5, Z22
+	VPSLLD $16, Z22, Z23
+	VPANDD Z22, Z31, Z22
+	VFMADD231PS Z16, Z23, Z6
+	VFMADD231PS Z17, Z22, Z6
+	VFMADD231PS Z18, Z23, Z7
+	VFMADD231PS Z19, Z22, Z7
+	VMOVDQU16.Z (R10), K5, Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z8
+	VFMADD231PS Z17, Z20, Z8
+	VFMADD231PS Z18, Z21, Z9
+	VFMADD231PS Z19, Z20, Z9
+	VMOVDQU16.Z (R10)(BX*1), K5, Z22
+	VPSLLD $16, Z22, Z23
+	VPANDD Z22, Z31, Z22
+	VFMADD231PS Z16, Z23, Z10
+	VFMADD231PS Z17, Z22, Z10
+	VFMADD231PS Z18, Z23, Z11
+	VFMADD231PS Z19, Z22, Z11
+	VMOVDQU16.Z (R10)(BX*2), K5, Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z12
+	VFMADD231PS Z17, Z20, Z12
+	VFMADD231PS Z18, Z21, Z13
+	VFMADD231PS Z19, Z20, Z13
+	VMOVDQU16.Z (R10)(AX*1), K5, Z22
+	VPSLLD $16, Z22, Z23
+	VPANDD Z22, Z31, Z22
+	VFMADD231PS Z16, Z23, Z14
+	VFMADD231PS Z17, Z22, Z14
+	VFMADD231PS Z18, Z23, Z15
+	VFMADD231PS Z19, Z22, Z15
+summed20:
+	VBLENDMPS Z8, Z0, K4, Z16
+	VSHUFF32X4 $78, Z8, Z0, Z17
+	VADDPS Z17, Z16, Z0
+	VBLENDMPS Z9, Z1, K4, Z16
+	VSHUFF32X4 $78, Z9, Z1, Z17
+	VADDPS Z17, Z16, Z1
+	VBLENDMPS Z10, Z2, K4, Z16
+	VSHUFF32X4 $78, Z10, Z2, Z17
+	VADDPS Z17, Z16, Z2
+	VBLENDMPS Z11, Z3, K4, Z16
+	VSHUFF32X4 $78, Z11, Z3, Z17
+	VADDPS Z17, Z16, Z3
+	VBLENDMPS Z12, Z4, K4, Z16
+	VSHUFF32X4 $78, Z12, Z4, Z17
+	VADDPS Z17, Z16, Z4
+	VBLENDMPS Z13, Z5, K4, Z16
+	VSHUFF32X4 $78, Z13, Z5, Z17
+	VADDPS Z17, Z16, Z5
+	VBLENDMPS Z14, Z6, K4, Z16
+	VSHUFF32X4 $78, Z14, Z6, Z17
+	VADDPS Z17, Z16, Z6
+	VBLENDMPS Z15, Z7, K4, Z16
+	VSHUFF32X4 $78, Z15, Z7, Z17
+	VADDPS Z17, Z16, Z7
+	VBLENDMPS Z2, Z0, K2, Z16
+	VSHUFPS $78, Z2, Z0, Z17
+	VADDPS Z17, Z16, Z0
+	VBLENDMPS Z3, Z1, K2, Z16
+	VSHUFPS $78, Z3, Z1, Z17
+	VADDPS Z17, Z16, Z1
+	VBLENDMPS Z6, Z4, K2, Z16
+	VSHUFPS $78, Z6, Z4, Z17
+	VADDPS Z17, Z16, Z4
+	VBLENDMPS Z7, Z5, K2, Z16
+	VSHUFPS $78, Z7, Z5, Z17
+	VADDPS Z17, Z16, Z5
+	VBLENDMPS Z4, Z0, K3, Z16
+	VBLENDMPS Z0, Z4, K3, Z17
+	VSHUFF32X4 $177, Z17, Z17, Z17
+	VADDPS Z17, Z16, Z0
+	VBLENDMPS Z5, Z1, K3, Z16
+	VBLENDMPS Z1, Z5, K3, Z17
+	VSHUFF32X4 $177, Z17, Z17, Z17
+	VADDPS Z17, Z16, Z1
+	VBLENDMPS Z1, Z0, K1, Z16
+	VBLENDMPS Z0, Z1, K1, Z17
+	VPERMILPS $177, Z17, Z17
+	VADDPS Z17, Z16, Z0
+	MOVQ $8, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
+	CMPQ R11, $8
+	JNE apart23
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store25
+	VADDPS (DX), Z0, K6, Z0
+	VMOVUPS Z0, K6, (DX)
+	JMP stored26
+store25:
+	VMOVUPS Z0, K6, (DX)
+stored26:
+	JMP stored24
+apart23:
+	MOVQ DX, R8
+	LEAQ -8(R11), R10 // rows are where their lanes are those of memory
+	KMOVW K6, R13
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store27
+	MOVQ R13, R12
+	ANDQ $3, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $12, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $48, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $192, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $768, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $3072, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $12288, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $49152, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	JMP stored28
+store27:
+	MOVQ R13, R12
+	ANDQ $3, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $12, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $48, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $192, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $768, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $3072, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $12288, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $49152, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+stored28:
+stored24:
+	SUBQ R15, CX
+	JEQ done30
+	CMPQ CX, $8
+	JGE whole29
+	MOVQ CX, R15
+	IMUL3Q $-2, CX, R12 // the last sums, of those rows
+	ADDQ $16, R12
+	MOVQ $-1, R8
+	SHLXQ R12, R8, R8
+	ANDQ $65535, R8
+	KMOVW R8, K6
+whole29:
+	MOVQ R15, R12
+	IMULQ BX, R12
+	ADDQ R12, SI
+	MOVQ R15, R12
+	IMULQ R11, R12
+	ADDQ R12, DX
+	JMP turn18
+done30:
+	VZEROUPPER
+	RET
+more17:
+	CMPQ R12, $3
+	JNE more31
+	CMPQ CX, $5
+	JLT few1
+	MOVQ $32767, R8
+	KMOVW R8, K6
+turn32:
+	MOVQ b+24(FP), DI
+	MOVQ SI, R8
+	LEAQ (R8)(BX*4), R10
+	VPXOR X0, X0, X0
+	VPXOR X1, X1, X1
+	VPXOR X2, X2, X2
+	VPXOR X3, X3, X3
+	VPXOR X4, X4, X4
+	VPXOR X5, X5, X5
+	VPXOR X6, X6, X6
+	VPXOR X7, X7, X7
+	VPXOR X8, X8, X8
+	VPXOR X9, X9, X9
+	VPXOR X10, X10, X10
+	VPXOR X11, X11, X11
+	VPXOR X12, X12, X12
+	VPXOR X13, X13, X13
+	VPXOR X14, X14, X14
+	MOVQ R9, R12
+	TESTQ R12, R12
+	JEQ rest33
+	MOVQ $5, R13
+	IMULQ BX, R13
+	ADDQ SI, R13
+	CMPQ BX, $3276
+	JLE near35
+	LEAQ 512(SI), R13
+near35:
+	LEAQ (R13)(BX*4), R14
+loop36:
+	VMOVUPS (DI), Z15
+	VMOVUPS 64(DI), Z16
+	VMOVUPS 4160(DI), Z17
+	VMOVUPS 4224(DI), Z18
+	VMOVUPS 8320(DI), Z19
+	VMOVUPS 8384(DI), Z20
+	PREFETCHT0 (R13)
+	VMOVUPS (R8), Z21
+	VPSLLD $16, Z21, Z22
+	VPANDD Z21, Z31, Z21
+	VFMADD231PS Z15, Z22, Z0
+	VFMADD231PS Z16, Z21, Z0
+	VFMADD231PS Z17, Z22, Z1
+	VFMADD231PS Z18, Z21, Z1
+	VFMADD231PS Z19, Z22, Z2
+	VFMADD231PS Z20, Z21, Z2
+	PREFETCHT0 (R13)(BX*1)
+	VMOVUPS (R8)(BX*1), Z23
+	VPSLLD $16, Z23, Z24
+	VPANDD Z23, Z31, Z23
+	VFMADD231PS Z15, Z24, Z3
+	VFMADD231PS Z16, Z23, Z3
+	VFMADD231PS Z17, Z24, Z4
+	VFMADD231PS Z18, Z23, Z4
+	VFMADD231PS Z19, Z24, Z5
+	VFMADD231PS Z20, Z23, Z5
+	PREFETCHT0 (R13)(BX*2)
+	VMOVUPS (R8)(BX*2), Z21
+	VPSLLD $16, Z21, Z22
+	VPANDD Z21, Z31, Z21
+	VFMADD231PS Z15, Z22, Z6
+	VFMADD231PS Z16, Z21, Z6
+	VFMADD231PS Z17, Z22, Z7
+	VFMADD231PS Z18, Z21, Z7
+	VFMADD231PS Z19, Z22, Z8
+	VFMADD231PS Z20, Z21, Z8
+	PREFETCHT0 (R13)(AX*1)
+	VMOVUPS (R8)(AX*1), Z23
+	VPSLLD $16, Z23, Z24
+	VPANDD Z23, Z31, Z23
+	VFMADD231PS Z15, Z24, Z9
+	VFMADD231PS Z16, Z23, Z9
+	VFMADD231PS Z17, Z24, Z10
+	VFMADD231PS Z18, Z23, Z10
+	VFMADD231PS Z19, Z24, Z11
+	VFMADD231PS Z20, Z23, Z11
+	PREFETCHT0 (R14)
+	VMOVUPS (R10), Z21
+	VPSLLD $16, Z21, Z22
+	VPANDD Z21, Z31, Z21
+	VFMADD231PS Z15, Z22, Z12
+	VFMADD231PS Z16, Z21, Z12
+	VFMADD231PS Z17, Z22, Z13
+	VFMADD231PS Z18, Z21, Z13
+	VFMADD231PS Z19, Z22, Z14
+	VFMADD231PS Z20, Z21, Z14
+	ADDQ $128, DI
+	ADDQ $64, R8
+	ADDQ $64, R10
+	ADDQ $64, R13
+	ADDQ $64, R14
+	DECQ R12
+	JNZ loop36
+rest33:
+	KTESTQ K5, K5
+	JEQ summed34
+	VMOVUPS (DI), Z15
+	VMOVUPS 64(DI), Z16
+	VMOVUPS 4160(DI), Z17
+	VMOVUPS 4224(DI), Z18
+	VMOVUPS 8320(DI), Z19
+	VMOVUPS 8384(DI), Z20
+	VMOVDQU16.Z (R8), K5, Z23
+	VPSLLD $16, Z23, Z24
+	VPANDD Z23, Z31, Z23
+	VFMADD231PS Z15, Z24, Z0
+	VFMADD231PS Z16, Z23, Z0
+	VFMADD231PS Z17, Z24, Z1
+	VFMADD231PS Z18, Z23, Z1
+	VFMADD231PS Z19, Z24, Z2
+	VFMADD231PS Z20, Z23, Z2
+	VMOVDQU16.Z (R8)(BX*1), K5, Z21
+	VPSLLD $16, Z21, Z22
+	VPANDD Z21, Z31, Z21
+	VFMADD231PS Z15, Z22, Z3
+	VFMADD231PS Z16, Z21, Z3
+	VFMADD231PS Z17, Z22, Z4
+	VFMADD231PS Z18, Z21, Z4
+	VFMADD231PS Z19, Z22, Z5
+	VFMADD231PS Z20, Z21, Z5
+	VMOVDQU16.Z (R8)(BX*2), K5, Z23
+	VPSLLD $16, Z23, Z24
+	VPANDD Z23, Z31, Z23
+	VFMADD231PS Z15, Z24, Z6
+	VFMADD231PS Z16, Z23, Z6
+	VFMADD231PS Z17, Z24, Z7
+	VFMADD231PS Z18, Z23, Z7
+	VFMADD231PS Z19, Z24, Z8
+	VFMADD231PS Z20, Z23, Z8
+	VMOVDQU16.Z (R8)(AX*1), K5, Z21
+	VPSLLD $16, Z21, Z22
+	VPANDD Z21, Z31, Z21
+	VFMADD231PS Z15, Z22, Z9
+	VFMADD231PS Z16, Z21, Z9
+	VFMADD231PS Z17, Z22, Z10
+	VFMADD231PS Z18, Z21, Z10
+	VFMADD231PS Z19, Z22, Z11
+	VFMADD231PS Z20, Z21, Z11
+	VMOVDQU16.Z (R10), K5, Z23
+	VPSLLD $16, Z23, Z24
+	VPANDD Z23, Z31, Z23
+	VFMADD231PS Z15, Z24, Z12
+	VFMADD231PS Z16, Z23, Z12
+	VFMADD231PS Z17, Z24, Z13
+	VFMADD231PS Z18, Z23, Z13
+	VFMADD231PS Z19, Z24, Z14
+	VFMADD231PS Z20, Z23, Z14
+summed34:
+	VBLENDMPS Z8, Z0, K4, Z15
+	VSHUFF32X4 $78, Z8, Z0, Z16
+	VADDPS Z16, Z15, Z0
+	VBLENDMPS Z9, Z1, K4, Z15
+	VSHUFF32X4 $78, Z9, Z1, Z16
+	VADDPS Z16, Z15, Z1
+	VBLENDMPS Z10, Z2, K4, Z15
+	VSHUFF32X4 $78, Z10, Z2, Z16
+	VADDPS Z16, Z15, Z2
+	VBLENDMPS Z11, Z3, K4, Z15
+	VSHUFF32X4 $78, Z11, Z3, Z16
+	VADDPS Z16, Z15, Z3
+	VBLENDMPS Z12, Z4, K4, Z15
+	VSHUFF32X4 $78, Z12, Z4, Z16
+	VADDPS Z16, Z15, Z4
+	VBLENDMPS Z13, Z5, K4, Z15
+	VSHUFF32X4 $78, Z13, Z5, Z16
+	VADDPS Z16, Z15, Z5
+	VBLENDMPS Z14, Z6, K4, Z15
+	VSHUFF32X4 $78, Z14, Z6, Z16
+	VADDPS Z16, Z15, Z6
+	VSHUFF32X4 $78, Z7, Z7, Z16
+	VADDPS Z16, Z7, Z7
+	VBLENDMPS Z2, Z0, K2, Z15
+	VSHUFPS $78, Z2, Z0, Z16
+	VADDPS Z16, Z15, Z0
+	VBLENDMPS Z3, Z1, K2, Z15
+	VSHUFPS $78, Z3, Z1, Z16
+	VADDPS Z16, Z15, Z1
+	VBLENDMPS Z6, Z4, K2, Z15
+	VSHUFPS $78, Z6, Z4, Z16
+	VADDPS Z16, Z15, Z4
+	VBLENDMPS Z7, Z5, K2, Z15
+	VSHUFPS $78, Z7, Z5, Z16
+	VADDPS Z16, Z15, Z5
+	VBLENDMPS Z4, Z0, K3, Z15
+	VBLENDMPS Z0, Z4, K3, Z16
+	VSHUFF32X4 $177, Z16, Z16, Z16
+	VADDPS Z16, Z15, Z0
+	VBLENDMPS Z5, Z1, K3, Z15
+	VBLENDMPS Z1, Z5, K3, Z16
+	VSHUFF32X4 $177, Z16, Z16, Z16
+	VADDPS Z16, Z15, Z1
+	VBLENDMPS Z1, Z0, K1, Z15
+	VBLENDMPS Z0, Z1, K1, Z16
+	VPERMILPS $177, Z16, Z16
+	VADDPS Z16, Z15, Z0
+	MOVQ $5, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
+	CMPQ R11, $12
+	JNE apart37
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store39
+	VADDPS (DX), Z0, K6, Z0
+	VMOVUPS Z0, K6, (DX)
+	JMP stored40
+store39:
+	VMOVUPS Z0, K6, (DX)
+stored40:
+	JMP stored38
+apart37:
+	MOVQ DX, R8
+	LEAQ -12(R11), R10 // rows are where their lanes are those of memory
+	KMOVW K6, R13
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store41
+	MOVQ R13, R12
+	ANDQ $7, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $56, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $448, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $3584, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $28672, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	JMP stored42
+store41:
+	MOVQ R13, R12
+	ANDQ $7, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $56, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $448, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $3584, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $28672, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+stored42:
+stored38:
+	SUBQ R15, CX
+	JEQ done44
+	CMPQ CX, $5
+	JGE whole43
+	MOVQ CX, R15
+	IMUL3Q $-3, CX, R12 // the last sums, of those rows
+	ADDQ $15, R12
+	MOVQ $-1, R8
+	SHLXQ R12, R8, R8
+	ANDQ $32767, R8
+	KMOVW R8, K6
+whole43:
+	MOVQ R15, R12
+	IMULQ BX, R12
+	ADDQ R12, SI
+	MOVQ R15, R12
+	IMULQ R11, R12
+	ADDQ R12, DX
+	JMP turn32
+done44:
+	VZEROUPPER
+	RET
+more31:
+	CMPQ CX, $4
+	JLT few1
+	MOVQ $65535, R8
+	KMOVW R8, K6
+turn46:
+	MOVQ b+24(FP), DI
+	MOVQ SI, R8
+	VPXOR X0, X0, X0
+	VPXOR X1, X1, X1
+	VPXOR X2, X2, X2
+	VPXOR X3, X3, X3
+	VPXOR X4, X4, X4
+	VPXOR X5, X5, X5
+	VPXOR X6, X6, X6
+	VPXOR X7, X7, X7
+	VPXOR X8, X8, X8
+	VPXOR X9, X9, X9
+	VPXOR X10, X10, X10
+	VPXOR X11, X11, X11
+	VPXOR X12, X12, X12
+	VPXOR X13, X13, X13
+	VPXOR X14, X14, X14
+	VPXOR X15, X15, X15
+	MOVQ R9, R12
+	TESTQ R12, R12
+	JEQ rest47
+	MOVQ $4, R10
+	IMULQ BX, R10
+	ADDQ SI, R10
+	CMPQ BX, $4096
+	JLE near49
+	LEAQ 512(SI), R10
+near49:
+loop50:
+	VMOVUPS (DI), Z16
+	VMOVUPS 64(DI), Z17
+	VMOVUPS 4160(DI), Z18
+	VMOVUPS 4224(DI), Z19
+	VMOVUPS 8320(DI), Z20
+	VMOVUPS 8384(DI), Z21
+	VMOVUPS 12480(DI), Z22
+	VMOVUPS 12544(DI), Z23
+	PREFETCHT0 (R10)
+	VMOVUPS (R8), Z24
+	VPSLLD $16, Z24, Z25
+	VPANDD Z24, Z31, Z24
+	VFMADD231PS Z16, Z25, Z0
+	VFMADD231PS Z17, Z24, Z0
+	VFMADD231PS Z18, Z25, Z1
+	VFMADD231PS Z19, Z24, Z1
+	VFMADD231PS Z20, Z25, Z2
+	VFMADD231PS Z21, Z24, Z2
+	VFMADD231PS Z22, Z25, Z3
+	VFMADD231PS Z23, Z24, Z3
+	PREFETCHT0 (R10)(BX*1)
+	VMOVUPS (R8)(BX*1), Z26
+	VPSLLD $16, Z26, Z27
+	VPANDD Z26, Z31, Z26
+	VFMADD231PS Z16, Z27, Z4
+	VFMADD231PS Z17, Z26, Z4
+	VFMADD231PS Z18, Z27, Z5
+	VFMADD231PS Z19, Z26, Z5
+	VFMADD231PS Z20, Z27, Z6
+	VFMADD231PS Z21, Z26, Z6
+	VFMADD231PS Z22, Z27, Z7
+	VFMADD231PS Z23, Z26, Z7
+	PREFETCHT0 (R10)(BX*2)
+	VMOVUPS (R8)(BX*2), Z24
+	VPSLLD $16, Z24, Z25
+	VPANDD Z24, Z31, Z24
+	VFMADD231PS Z16, Z25, Z8
+	VFMADD231PS Z17, Z24, Z8
+	VFMADD231PS Z18, Z25, Z9
+	VFMADD231PS Z19, Z24, Z9
+	VFMADD231PS Z20, Z25, Z10
+	VFMADD231PS Z21, Z24, Z10
+	VFMADD231PS Z22, Z25, Z11
+	VFMADD231PS Z23, Z24, Z11
+	PREFETCHT0 (R10)(AX*1)
+	VMOVUPS (R8)(AX*1), Z26
+	VPSLLD $16, Z26, Z27
+	VPANDD Z26, Z31, Z26
+	VFMADD231PS Z16, Z27, Z12
+	VFMADD231PS Z17, Z26, Z12
+	VFMADD231PS Z18, Z27, Z13
+	VFMADD231PS Z19, Z26, Z13
+	VFMADD231PS Z20, Z27, Z14
+	VFMADD231PS Z21, Z26, Z14
+	VFMADD231PS Z22, Z27, Z15
+	VFMADD231PS Z23, Z26, Z15
+	ADDQ $128, DI
+	ADDQ $64, R8
+	ADDQ $64, R10
+	DECQ R12
+	JNZ loop50
+rest47:
+	KTESTQ K5, K5
+	JEQ summed48
+	VMOVUPS (DI), Z16
+	VMOVUPS 64(DI), Z17
+	VMOVUPS 4160(DI), Z18
+	VMOVUPS 4224(DI), Z19
+	VMOVUPS 8320(DI), Z20
+	VMOVUPS 8384(DI), Z21
+	VMOVUPS 12480(DI), Z22
+	VMOVUPS 12544(DI), Z23
+	VMOVDQU16.Z (R8), K5, Z24
+	VPSLLD $16, Z24, Z25
+	VPANDD Z24, Z31, Z24
+	VFMADD231PS Z16, Z25, Z0
+	VFMADD231PS Z17, Z24, Z0
+	VFMADD231PS Z18, Z25, Z1
+	VFMADD231PS Z19, Z24, Z1
+	VFMADD231PS Z20, Z25, Z2
+	VFMADD231PS Z21, Z24, Z2
+	VFMADD231PS Z22, Z25, Z3
+	VFMADD231PS Z23, Z24, Z3
+	VMOVDQU16.Z (R8)(BX*1), K5, Z26
+	VPSLLD $16, Z26, Z27
+	VPANDD Z26, Z31, Z26
+	VFMADD231PS Z16, Z27, Z4
+	VFMADD231PS Z17, Z26, Z4
+	VFMADD231PS Z18, Z27, Z5
+	VFMADD231PS Z19, Z26, Z5
+	VFMADD231PS Z20, Z27, Z6
+	VFMADD231PS Z21, Z26, Z6
+	VFMADD231PS Z22, Z27, Z7
+	VFMADD231PS Z23, Z26, Z7
+	VMOVDQU16.Z (R8)(BX*2), K5, Z24
+	VPSLLD $16, Z24, Z25
+	VPANDD Z24, Z31, Z24
+	VFMADD231PS Z16, Z25, Z8
+	VFMADD231PS Z17, Z24, Z8
+	VFMADD231PS Z18, Z25, Z9
+	VFMADD231PS Z19, Z24, Z9
+	VFMADD231PS Z20, Z25, Z10
+	VFMADD231PS Z21, Z24, Z10
+	VFMADD231PS Z22, Z25, Z11
+	VFMADD231PS Z23, Z24, Z11
+	VMOVDQU16.Z (R8)(AX*1), K5, Z26
+	VPSLLD $16, Z26, Z27
+	VPANDD Z26, Z31, Z26
+	VFMADD231PS Z16, Z27, Z12
+	VFMADD231PS Z17, Z26, Z12
+	VFMADD231PS Z18, Z27, Z13
+	VFMADD231PS Z19, Z26, Z13
+	VFMADD231PS Z20, Z27, Z14
+	VFMADD231PS Z21, Z26, Z14
+	VFMADD231PS Z22, Z27, Z15
+	VFMADD231PS Z23, Z26, Z15
+summed48:
+	VBLENDMPS Z8, Z0, K4, Z16
+	VSHUFF32X4 $78, Z8, Z0, Z17
+	VADDPS Z17, Z16, Z0
+	VBLENDMPS Z9, Z1, K4, Z16
+	VSHUFF32X4 $78, Z9, Z1, Z17
+	VADDPS Z17, Z16, Z1
+	VBLENDMPS Z10, Z2, K4, Z16
+	VSHUFF32X4 $78, Z10, Z2, Z17
+	VADDPS Z17, Z16, Z2
+	VBLENDMPS Z11, Z3, K4, Z16
+	VSHUFF32X4 $78, Z11, Z3, Z17
+	VADDPS Z17, Z16, Z3
+	VBLENDMPS Z12, Z4, K4, Z16
+	VSHUFF32X4 $78, Z12, Z4, Z17
+	VADDPS Z17, Z16, Z4
+	VBLENDMPS Z13, Z5, K4, Z16
+	VSHUFF32X4 $78, Z13, Z5, Z17
+	VADDPS Z17, Z16, Z5
+	VBLENDMPS Z14, Z6, K4, Z16
+	VSHUFF32X4 $78, Z14, Z6, Z17
+	VADDPS Z17, Z16, Z6
+	VBLENDMPS Z15, Z7, K4, Z16
+	VSHUFF32X4 $78, Z15, Z7, Z17
+	VADDPS Z17, Z16, Z7
+	VBLENDMPS Z2, Z0, K2, Z16
+	VSHUFPS $78, Z2, Z0, Z17
+	VADDPS Z17, Z16, Z0
+	VBLENDMPS Z3, Z1, K2, Z16
+	VSHUFPS $78, Z3, Z1, Z17
+	VADDPS Z17, Z16, Z1
+	VBLENDMPS Z6, Z4, K2, Z16
+	VSHUFPS $78, Z6, Z4, Z17
+	VADDPS Z17, Z16, Z4
+	VBLENDMPS Z7, Z5, K2, Z16
+	VSHUFPS $78, Z7, Z5, Z17
+	VADDPS Z17, Z16, Z5
+	VBLENDMPS Z4, Z0, K3, Z16
+	VBLENDMPS Z0, Z4, K3, Z17
+	VSHUFF32X4 $177, Z17, Z17, Z17
+	VADDPS Z17, Z16, Z0
+	VBLENDMPS Z5, Z1, K3, Z16
+	VBLENDMPS Z1, Z5, K3, Z17
+	VSHUFF32X4 $177, Z17, Z17, Z17
+	VADDPS Z17, Z16, Z1
+	VBLENDMPS Z1, Z0, K1, Z16
+	VBLENDMPS Z0, Z1, K1, Z17
+	VPERMILPS $177, Z17, Z17
+	VADDPS Z17, Z16, Z0
+	MOVQ $4, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
+	CMPQ R11, $16
+	JNE apart51
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store53
+	VADDPS (DX), Z0, K6, Z0
+	VMOVUPS Z0, K6, (DX)
+	JMP stored54
+store53:
+	VMOVUPS Z0, K6, (DX)
+stored54:
+	JMP stored52
+apart51:
+	MOVQ DX, R8
+	LEAQ -16(R11), R10 // rows are where their lanes are those of memory
+	KMOVW K6, R13
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store55
+	MOVQ R13, R12
+	ANDQ $15, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $240, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $3840, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $61440, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	JMP stored56
+store55:
+	MOVQ R13, R12
+	ANDQ $15, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $240, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $3840, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $61440, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+stored56:
+stored52:
+	SUBQ R15, CX
+	JEQ done58
+	CMPQ CX, $4
+	JGE whole57
+	MOVQ CX, R15
+	IMUL3Q $-4, CX, R12 // the last sums, of those rows
+	ADDQ $16, R12
+	MOVQ $-1, R8
+	SHLXQ R12, R8, R8
+	ANDQ $65535, R8
+	KMOVW R8, K6
+whole57:
+	MOVQ R15, R12
+	IMULQ BX, R12
+	ADDQ R12, SI
+	MOVQ R15, R12
+	IMULQ R11, R12
+	ADDQ R12, DX
+	JMP turn46
+done58:
+	VZEROUPPER
+	RET
+more45:
+few1:
+row59:
+	MOVQ b+24(FP), R10
+	MOVQ cols+56(FP), R13
+	MOVQ bias+64(FP), R14
+	MOVQ DX, R15
+column60:
+	MOVQ SI, R8
+	MOVQ R10, DI
+	VPXOR X0, X0, X0
+	MOVQ R9, R12
+	TESTQ R12, R12
+	JEQ rest61
+loop63:
+	VMOVUPS (DI), Z1
+	VMOVUPS 64(DI), Z2
+	VMOVUPS (R8), Z3
+	VPSLLD $16, Z3, Z4
+	VPANDD Z3, Z31, Z3
+	VFMADD231PS Z1, Z4, Z0
+	VFMADD231PS Z2, Z3, Z0
+	ADDQ $128, DI
+	ADDQ $64, R8
+	DECQ R12
+	JNZ loop63
+rest61:
+	KTESTQ K5, K5
+	JEQ summed62
+	VMOVUPS (DI), Z1
+	VMOVUPS 64(DI), Z2
+	VMOVDQU16.Z (R8), K5, Z5
+	VPSLLD $16, Z5, Z6
+	VPANDD Z5, Z31, Z5
+	VFMADD231PS Z1, Z6, Z0
+	VFMADD231PS Z2, Z5, Z0
+summed62:
+	VSHUFF32X4 $78, Z0, Z0, Z2
+	VADDPS Z2, Z0, Z0
+	VSHUFPS $78, Z0, Z0, Z2
+	VADDPS Z2, Z0, Z0
+	VSHUFF32X4 $177, Z0, Z0, Z2
+	VADDPS Z2, Z0, Z0
+	VPERMILPS $177, Z0, Z2
+	VADDPS Z2, Z0, Z0
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store64
+	VMOVSS (R15), X1
+	VADDPS X1, X0, X0
+	VMOVSS X0, (R15)
+	JMP stored65
+store64:
+	VMOVSS X0, (R15)
+stored65:
+	ADDQ $4160, R10
+	ADDQ $4, R15
+	DECQ R13
+	JNE column60
+	ADDQ BX, SI
+	ADDQ R11, DX
+	DECQ CX
+	JNE row59
+	VZEROUPPER
+	RET
+
+// func gemvQuadsAVX512(c, ldc, a, b, lda, k, rows, cols, bias, accumulate)
+TEXT ·gemvQuadsAVX512(SB), NOSPLIT, $0-73
+	MOVQ c+0(FP), DX
+	MOVQ ldc+8(FP), R11
+	MOVQ a+16(FP), SI
+	MOVQ lda+32(FP), BX
+	MOVQ k+40(FP), R9
+	MOVQ rows+48(FP), CX
+	MOVQ cols+56(FP), R12
+	SHLQ $2, R11
+	LEAQ (BX)(BX*2), AX
+	MOVQ R9, R15
+	ANDQ $63, R15
+	SHRQ $6, R9
+	MOVL $0x80808080, R8
+	VPBROADCASTD R8, Z31
+	MOVQ $-1, R8
+	BZHIQ R15, R8, R8
+	KMOVQ R8, K5
+	MOVQ $65280, R8
+	KMOVW R8, K4
+	MOVQ $52428, R8
+	KMOVW R8, K2
+	MOVQ $61680, R8
+	KMOVW R8, K3
+	MOVQ $43690, R8
+	KMOVW R8, K1
+	CMPQ R12, $1
+	JNE more2
+	CMPQ CX, $16
+	JLT few1
+	MOVQ $65535, R8
+	KMOVW R8, K6
+turn3:
+	MOVQ b+24(FP), DI
+	MOVQ SI, R8
+	LEAQ (R8)(BX*4), R10
+	LEAQ (R10)(BX*4), R13
+	LEAQ (R13)(BX*4), R14
+	VPXOR X0, X0, X0
+	VPXOR X1, X1, X1
+	VPXOR X2, X2, X2
+	VPXOR X3, X3, X3
+	VPXOR X4, X4, X4
+	VPXOR X5, X5, X5
+	VPXOR X6, X6, X6
+	VPXOR X7, X7, X7
+	VPXOR X8, X8, X8
+	VPXOR X9, X9, X9
+	VPXOR X10, X10, X10
+	VPXOR X11, X11, X11
+	VPXOR X12, X12, X12
+	VPXOR X13, X13, X13
+	VPXOR X14, X14, X14
+	VPXOR X15, X15, X15
+	MOVQ R9, R12
+	TESTQ R12, R12
+	JEQ rest4
+	CMPQ BX, $1024
+	JGT far6
+	LEAQ (R14)(BX*4), R15 // the next turn follows in memory
+loop7:
+	VMOVUPS (DI), Z16
+	PREFETCHT0 (R15)
+	VPXORD (R8), Z31, Z17
+	VPDPBUSD Z16, Z17, Z0
+	PREFETCHT0 64(R15)
+	VPXORD (R8)(BX*1), Z31, Z18
+	VPDPBUSD Z16, Z18, Z1
+	PREFETCHT0 128(R15)
+	VPXORD (R8)(BX*2), Z31, Z19
+	VPDPBUSD Z16, Z19, Z2
+	PREFETCHT0 192(R15)
+	VPXORD (R8)(AX*1), Z31, Z20
+	VPDPBUSD Z16, Z20, Z3
+	PREFETCHT0 256(R15)
+	VPXORD (R10), Z31, Z17
+	VPDPBUSD Z16, Z17, Z4
+	PREFETCHT0 320(R15)
+	VPXORD (R10)(BX*1), Z31, Z18
+	VPDPBUSD Z16, Z18, Z5
+	PREFETCHT0 384(R15)
+	VPXORD (R10)(BX*2), Z31, Z19
+	VPDPBUSD Z16, Z19, Z6
+	PREFETCHT0 448(R15)
+	VPXORD (R10)(AX*1), Z31, Z20
+	VPDPBUSD Z16, Z20, Z7
+	PREFETCHT0 512(R15)
+	VPXORD (R13), Z31, Z17
+	VPDPBUSD Z16, Z17, Z8
+	PREFETCHT0 576(R15)
+	VPXORD (R13)(BX*1), Z31, Z18
+	VPDPBUSD Z16, Z18, Z9
+	PREFETCHT0 640(R15)
+	VPXORD (R13)(BX*2), Z31, Z19
+	VPDPBUSD Z16, Z19, Z10
+	PREFETCHT0 704(R15)
+	VPXORD (R13)(AX*1), Z31, Z20
+	VPDPBUSD Z16, Z20, Z11
+	PREFETCHT0 768(R15)
+	VPXORD (R14), Z31, Z17
+	VPDPBUSD Z16, Z17, Z12
+	PREFETCHT0 832(R15)
+	VPXORD (R14)(BX*1), Z31, Z18
+	VPDPBUSD Z16, Z18, Z13
+	PREFETCHT0 896(R15)
+	VPXORD (R14)(BX*2), Z31, Z19
+	VPDPBUSD Z16, Z19, Z14
+	PREFETCHT0 960(R15)
+	ADDQ $1024, R15
+	VPXORD (R14)(AX*1), Z31, Z20
+	VPDPBUSD Z16, Z20, Z15
+	ADDQ $64, DI
+	ADDQ $64, R8
+	ADDQ $64, R10
+	ADDQ $64, R13
+	ADDQ $64, R14
+	DECQ R12
+	JNZ loop7
+	JMP rest4
+far6:
+loop8:
+	VMOVUPS (DI), Z16
+	VPXORD (R8), Z31, Z17
+	VPDPBUSD Z16, Z17, Z0
+	VPXORD (R8)(BX*1), Z31, Z18
+	VPDPBUSD Z16, Z18, Z1
+	VPXORD (R8)(BX*2), Z31, Z19
+	VPDPBUSD Z16, Z19, Z2
+	VPXORD (R8)(AX*1), Z31, Z20
+	VPDPBUSD Z16, Z20, Z3
+	VPXORD (R10), Z31, Z17
+	VPDPBUSD Z16, Z17, Z4
+	VPXORD (R10)(BX*1), Z31, Z18
+	VPDPBUSD Z16, Z18, Z5
+	VPXORD (R10)(BX*2), Z31, Z19
+	VPDPBUSD Z16, Z19, Z6
+	VPXORD (R10)(AX*1), Z31, Z20
+	VPDPBUSD Z16, Z20, Z7
+	VPXORD (R13), Z31, Z17
+	VPDPBUSD Z16, Z17, Z8
+	VPXORD (R13)(BX*1), Z31, Z18
+	VPDPBUSD Z16, Z18, Z9
+	VPXORD (R13)(BX*2), Z31, Z19
+	VPDPBUSD Z16, Z19, Z10
+	VPXORD (R13)(AX*1), Z31, Z20
+	VPDPBUSD Z16, Z20, Z11
+	VPXORD (R14), Z31, Z17
+	VPDPBUSD Z16, Z17, Z12
+	VPXORD (R14)(BX*1), Z31, Z18
+	VPDPBUSD Z16, Z18, Z13
+	VPXORD (R14)(BX*2), Z31, Z19
+	VPDPBUSD Z16, Z19, Z14
+	VPXORD (R14)(AX*1), Z31, Z20
+	VPDPBUSD Z16, Z20, Z15
+	ADDQ $64, DI
+	ADDQ $64, R8
+	ADDQ $64, R10
+	ADDQ $64, R13
+	ADDQ $64, R14
+	DECQ R12
+	JNZ loop8
+rest4:
+	KTESTQ K5, K5
+	JEQ summed5
+	VMOVDQU8.Z (DI), K5, Z16
+	VMOVDQU8.Z (R8), K5, Z17
+	VPXORD Z17, Z31, Z17
+	VPDPBUSD Z16, Z17, Z0
+	VMOVDQU8.Z (R8)(BX*1), K5, Z18
+	VPXORD Z18, Z31, Z18
+	VPDPBUSD Z16, Z18, Z1
+	VMOVDQU8.Z (R8)(BX*2), K5, Z19
+	VPXORD Z19, Z31, Z19
+	VPDPBUSD Z16, Z19, Z2
+	VMOVDQU8.Z (R8)(AX*1), K5, Z20
+	VPXORD Z20, Z31, Z20
+	VPDPBUSD Z16, Z20, Z3
+	VMOVDQU8.Z (R10), K5, Z17
+	VPXORD Z17, Z31, Z17
+	VPDPBUSD Z16, Z17, Z4
+	VMOVDQU8.Z (R10)(BX*1), K5, Z18
+	VPXORD Z18, Z31, Z18
+	VPDPBUSD Z16, Z18, Z5
+	VMOVDQU8.Z (R10)(BX*2), K5, Z19
+	VPXORD Z19, Z31, Z19
+	VPDPBUSD Z16, Z19, Z6
+	VMOVDQU8.Z (R10)(AX*1), K5, Z20
+	VPXORD Z20, Z31, Z20
+	VPDPBUSD Z16, Z20, Z7
+	VMOVDQU8.Z (R13), K5, Z17
+	VPXORD Z17, Z31, Z17
+	VPDPBUSD Z16, Z17, Z8
+	VMOVDQU8.Z (R13)(BX*1), K5, Z18
+	VPXORD Z18, Z31, Z18
+	VPDPBUSD Z16, Z18, Z9
+	VMOVDQU8.Z (R13)(BX*2), K5, Z19
+	VPXORD Z19, Z31, Z19
+	VPDPBUSD Z16, Z19, Z10
+	VMOVDQU8.Z (R13)(AX*1), K5, Z20
+	VPXORD Z20, Z31, Z20
+	VPDPBUSD Z16, Z20, Z11
+	VMOVDQU8.Z (R14), K5, Z17
+	VPXORD Z17, Z31, Z17
+	VPDPBUSD Z16, Z17, Z12
+	VMOVDQU8.Z (R14)(BX*1), K5, Z18
+	VPXORD Z18, Z31, Z18
+	VPDPBUSD Z16, Z18, Z13
+	VMOVDQU8.Z (R14)(BX*2), K5, Z19
+	VPXORD Z19, Z31, Z19
+	VPDPBUSD Z16, Z19, Z14
+	VMOVDQU8.Z (R14)(AX*1), K5, Z20
+	VPXORD Z20, Z31, Z20
+	VPDPBUSD Z16, Z20, Z15
+summed5:
+	VBLENDMPS Z8, Z0, K4, Z16
+	VSHUFF32X4 $78, Z8, Z0, Z17
+	VPADDD Z17, Z16, Z0
+	VBLENDMPS Z9, Z1, K4, Z16
+	VSHUFF32X4 $78, Z9, Z1, Z17
+	VPADDD Z17, Z16, Z1
+	VBLENDMPS Z10, Z2, K4, Z16
+	VSHUFF32X4 $78, Z10, Z2, Z17
+	VPADDD Z17, Z16, Z2
+	VBLENDMPS Z11, Z3, K4, Z16
+	VSHUFF32X4 $78, Z11, Z3, Z17
+	VPADDD Z17, Z16, Z3
+	VBLENDMPS Z12, Z4, K4, Z16
+	VSHUFF32X4 $78, Z12, Z4, Z17
+	VPADDD Z17, Z16, Z4
+	VBLENDMPS Z13, Z5, K4, Z16
+	VSHUFF32X4 $78, Z13, Z5, Z17
+	VPADDD Z17, Z16, Z5
+	VBLENDMPS Z14, Z6, K4, Z16
+	VSHUFF32X4 $78, Z14, Z6, Z17
+	VPADDD Z17, Z16, Z6
+	VBLENDMPS Z15, Z7, K4, Z16
+	VSHUFF32X4 $78, Z15, Z7, Z17
+	VPADDD Z17, Z16, Z7
+	VBLENDMPS Z2, Z0, K2, Z16
+	VSHUFPS $78, Z2, Z0, Z17
+	VPADDD Z17, Z16, Z0
+	VBLENDMPS Z3, Z1, K2, Z16
+	VSHUFPS $78, Z3, Z1, Z17
+	VPADDD Z17, Z16, Z1
+	VBLENDMPS Z6, Z4, K2, Z16
+	VSHUFPS $78, Z6, Z4, Z17
+	VPADDD Z17, Z16, Z4
+	VBLENDMPS Z7, Z5, K2, Z16
+	VSHUFPS $78, Z7, Z5, Z17
+	VPADDD Z17, Z16, Z5
+	VBLENDMPS Z4, Z0, K3, Z16
+	VBLENDMPS Z0, Z4, K3, Z17
+	VSHUFF32X4 $177, Z17, Z17, Z17
+	VPADDD Z17, Z16, Z0
+	VBLENDMPS Z5, Z1, K3, Z16
+	VBLENDMPS Z1, Z5, K3, Z17
+	VSHUFF32X4 $177, Z17, Z17, Z17
+	VPADDD Z17, Z16, Z1
+	VBLENDMPS Z1, Z0, K1, Z16
+	VBLENDMPS Z0, Z1, K1, Z17
+	VPERMILPS $177, Z17, Z17
+	VPADDD Z17, Z16, Z0
+	MOVQ bias+64(FP), R8
+	VPADDD (R8), Z0, Z0
+	MOVQ $16, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
+	CMPQ R11, $4
+	JNE apart9
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store11
+	VPADDD (DX), Z0, K6, Z0
+	VMOVUPS Z0, K6, (DX)
+	JMP stored12
+store11:
+	VMOVUPS Z0, K6, (DX)
+stored12:
+	JMP stored10
+apart9:
+	MOVQ DX, R8
+	LEAQ -4(R11), R10 // rows are where their lanes are those of memory
+	KMOVW K6, R13
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store13
+	MOVQ R13, R12
+	ANDQ $1, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $2, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $4, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $8, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $16, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $32, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $64, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $128, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $256, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $512, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $1024, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $2048, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $4096, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $8192, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $16384, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $32768, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	JMP stored14
+store13:
+	MOVQ R13, R12
+	ANDQ $1, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $2, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $4, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $8, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $16, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $32, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $64, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $128, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $256, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $512, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $1024, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $2048, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $4096, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $8192, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $16384, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $32768, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+stored14:
+stored10:
+	SUBQ R15, CX
+	JEQ done16
+	CMPQ CX, $16
+	JGE whole15
+	MOVQ CX, R15
+	IMUL3Q $-1, CX, R12 // the last sums, of those rows
+	ADDQ $16, R12
+	MOVQ $-1, R8
+	SHLXQ R12, R8, R8
+	ANDQ $65535, R8
+	KMOVW R8, K6
+whole15:
+	MOVQ R15, R12
+	IMULQ BX, R12
+	ADDQ R12, SI
+	MOVQ R15, R12
+	IMULQ R11, R12
+	ADDQ R12, DX
+	JMP turn3
+done16:
+	VZEROUPPER
+	RET
+more2:
+	CMPQ R12, $2
+	JNE more17
+	CMPQ CX, $8
+	JLT few1
+	MOVQ $65535, R8
+	KMOVW R8, K6
+turn18:
+	MOVQ b+24(FP), DI
+	MOVQ SI, R8
+	LEAQ (R8)(BX*4), R10
+	VPXOR X0, X0, X0
+	VPXOR X1, X1, X1
+	VPXOR X2, X2, X2
+	VPXOR X3, X3, X3
+	VPXOR X4, X4, X4
+	VPXOR X5, X5, X5
+	VPXOR X6, X6, X6
+	VPXOR X7, X7, X7
+	VPXOR X8, X8, X8
+	VPXOR X9, X9, X9
+	VPXOR X10, X10, X10
+	VPXOR X11, X11, X11
+	VPXOR X12, X12, X12
+	VPXOR X13, X13, X13
+	VPXOR X14, X14, X14
+	VPXOR X15, X15, X15
+	MOVQ R9, R12
+	TESTQ R12, R12
+	JEQ rest19
+	MOVQ $8, R13
+	IMULQ BX, R13
+	ADDQ SI, R13
+	CMPQ BX, $2048
+	JLE near21
+	LEAQ 512(SI), R13
+near21:
+	LEAQ (R13)(BX*4), R14
+loop22:
+	VMOVUPS (DI), Z16
+	VMOVUPS 4160(DI), Z17
+	PREFETCHT0 (R13)
+	VPXORD (R8), Z31, Z18
+	VPDPBUSD Z16, Z18, Z0
+	VPDPBUSD Z17, Z18, Z1
+	PREFETCHT0 (R13)(BX*1)
+	VPXORD (R8)(BX*1), Z31, Z19
+	VPDPBUSD Z16, Z19, Z2
+	VPDPBUSD Z17, Z19, Z3
+	PREFETCHT0 (R13)(BX*2)
+	VPXORD (R8)(BX*2), Z31, Z20
+	VPDPBUSD Z16, Z20, Z4
+	VPDPBUSD Z17, Z20, Z5
+	PREFETCHT0 (R13)(AX*1)
+	VPXORD (R8)(AX*1), Z31, Z21
+	VPDPBUSD Z16, Z21, Z6
+	VPDPBUSD Z17, Z21, Z7
+	PREFETCHT0 (R14)
+	VPXORD (R10), Z31, Z18
+	VPDPBUSD Z16, Z18, Z8
+	VPDPBUSD Z17, Z18, Z9
+	PREFETCHT0 (R14)(BX*1)
+	VPXORD (R10)(BX*1), Z31, Z19
+	VPDPBUSD Z16, Z19, Z10
+	VPDPBUSD Z17, Z19, Z11
+	PREFETCHT0 (R14)(BX*2)
+	VPXORD (R10)(BX*2), Z31, Z20
+	VPDPBUSD Z16, Z20, Z12
+	VPDPBUSD Z17, Z20, Z13
+	PREFETCHT0 (R14)(AX*1)
+	VPXORD (R10)(AX*1), Z31, Z21
+	VPDPBUSD Z16, Z21, Z14
+	VPDPBUSD Z17, Z21, Z15
+	ADDQ $64, DI
+	ADDQ $64, R8
+	ADDQ $64, R10
+	ADDQ $64, R13
+	ADDQ $64, R14
+	DECQ R12
+	JNZ loop22
+rest19:
+	KTESTQ K5, K5
+	JEQ summed20
+	VMOVDQU8.Z (DI), K5, Z16
+	VMOVDQU8.Z 4160(DI), K5, Z17
+	VMOVDQU8.Z (R8), K5, Z18
+	VPXORD Z18, Z31, Z18
+	VPDPBUSD Z16, Z18, Z0
+	VPDPBUSD Z17, Z18, Z1
+	VMOVDQU8.Z (R8)(BX*1), K5, Z19
+	VPXORD Z19, Z31, Z19
+	VPDPBUSD Z16, Z19, Z2
+	VPDPBUSD Z17, Z19, Z3
+	VMOVDQU8.Z (R8)(BX*2), K5, Z20
+	VPXORD Z20, Z31, Z20
+	VPDPBUSD Z16, Z20, Z4
+	VPDPBUSD Z17, Z20, Z5
+	VMOVDQU8.Z (R8)(AX*1), K5, Z21
+	VPXORD Z21, Z31, Z21
+	VPDPBUSD Z16, Z21, Z6
+	VPDPBUSD Z17, Z21, Z7
+	VMOVDQU8.Z (R10), K5, Z18
+	VPXORD Z18, Z31, Z18
+	VPDPBUSD Z16, Z18, Z8
+	VPDPBUSD Z17, Z18, Z9
+	VMOVDQU8.Z (R10)(BX*1), K5, Z19
+	VPXORD Z19, Z31, Z19
+	VPDPBUSD Z16, Z19, Z10
+	VPDPBUSD Z17, Z19, Z11
+	VMOVDQU8.Z (R10)(BX*2), K5, Z20
+	VPXORD Z20, Z31, Z20
+	VPDPBUSD Z16, Z20, Z12
+	VPDPBUSD Z17, Z20, Z13
+	VMOVDQU8.Z (R10)(AX*1), K5, Z21
+	VPXORD Z21, Z31, Z21
+	VPDPBUSD Z16, Z21, Z14
+	VPDPBUSD Z17, Z21, Z15
+summed20:
+	VBLENDMPS Z8, Z0, K4, Z16
+	VSHUFF32X4 $78, Z8, Z0, Z17
+	VPADDD Z17, Z16, Z0
+	VBLENDMPS Z9, Z1, K4, Z16
+	VSHUFF32X4 $78, Z9, Z1, Z17
+	VPADDD Z17, Z16, Z1
+	VBLENDMPS Z10, Z2, K4, Z16
+	VSHUFF32X4 $78, Z10, Z2, Z17
+	VPADDD Z17, Z16, Z2
+	VBLENDMPS Z11, Z3, K4, Z16
+	VSHUFF32X4 $78, Z11, Z3, Z17
+	VPADDD Z17, Z16, Z3
+	VBLENDMPS Z12, Z4, K4, Z16
+	VSHUFF32X4 $78, Z12, Z4, Z17
+	VPADDD Z17, Z16, Z4
+	VBLENDMPS Z13, Z5, K4, Z16
+	VSHUFF32X4 $78, Z13, Z5, Z17
+	VPADDD Z17, Z16, Z5
+	VBLENDMPS Z14, Z6, K4, Z16
+	VSHUFF32X4 $78, Z14, Z6, Z17
+	VPADDD Z17, Z16, Z6
+	VBLENDMPS Z15, Z7, K4, Z16
+	VSHUFF32X4 $78, Z15, Z7, Z17
+	VPADDD Z17, Z16, Z7
+	VBLENDMPS Z2, Z0, K2, Z16
+	VSHUFPS $78, Z2, Z0, Z17
+	VPADDD Z17, Z16, Z0
+	VBLENDMPS Z3, Z1, K2, Z16
+	VSHUFPS $78, Z3, Z1, Z17
+	VPADDD Z17, Z16, Z1
+	VBLENDMPS Z6, Z4, K2, Z16
+	VSHUFPS $78, Z6, Z4, Z17
+	VPADDD Z17, Z16, Z4
+	VBLENDMPS Z7, Z5, K2, Z16
+	VSHUFPS $78, Z7, Z5, Z17
+	VPADDD Z17, Z16, Z5
+	VBLENDMPS Z4, Z0, K3, Z16
+	VBLENDMPS Z0, Z4, K3, Z17
+	VSHUFF32X4 $177, Z17, Z17, Z17
+	VPADDD Z17, Z16, Z0
+	VBLENDMPS Z5, Z1, K3, Z16
+	VBLENDMPS Z1, Z5, K3, Z17
+	VSHUFF32X4 $177, Z17, Z17, Z17
+	VPADDD Z17, Z16, Z1
+	VBLENDMPS Z1, Z0, K1, Z16
+	VBLENDMPS Z0, Z1, K1, Z17
+	VPERMILPS $177, Z17, Z17
+	VPADDD Z17, Z16, Z0
+	MOVQ bias+64(FP), R8
+	VPADDD (R8), Z0, Z0
+	MOVQ $8, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
+	CMPQ R11, $8
+	JNE apart23
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store25
+	VPADDD (DX), Z0, K6, Z0
+	VMOVUPS Z0, K6, (DX)
+	JMP stored26
+store25:
+	VMOVUPS Z0, K6, (DX)
+stored26:
+	JMP stored24
+apart23:
+	MOVQ DX, R8
+	LEAQ -8(R11), R10 // rows are where their lanes are those of memory
+	KMOVW K6, R13
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store27
+	MOVQ R13, R12
+	ANDQ $3, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $12, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $48, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $192, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $768, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $3072, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $12288, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $49152, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	JMP stored28
+store27:
+	MOVQ R13, R12
+	ANDQ $3, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $12, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $48, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $192, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $768, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $3072, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $12288, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $49152, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+stored28:
+stored24:
+	SUBQ R15, CX
+	JEQ done30
+	CMPQ CX, $8
+	JGE whole29
+	MOVQ CX, R15
+	IMUL3Q $-2, CX, R12 // the last sums, of those rows
+	ADDQ $16, R12
+	MOVQ $-1, R8
+	SHLXQ R12, R8, R8
+	ANDQ $65535, R8
+	KMOVW R8, K6
+whole29:
+	MOVQ R15, R12
+	IMULQ BX, R12
+	ADDQ R12, SI
+	MOVQ R15, R12
+	IMULQ R11, R12
+	ADDQ R12, DX
+	JMP turn18
+done30:
+	VZEROUPPER
+	RET
+more17:
+	CMPQ R12, $3
+	JNE more31
+	CMPQ CX, $5
+	JLT few1
+	MOVQ $32767, R8
+	KMOVW R8, K6
+turn32:
+	MOVQ b+24(FP), DI
+	MOVQ SI, R8
+	LEAQ (R8)(BX*4), R10
+	VPXOR X0, X0, X0
+	VPXOR X1, X1, X1
+	VPXOR X2, X2, X2
+	VPXOR X3, X3, X3
+	VPXOR X4, X4, X4
+	VPXOR X5, X5, X5
+	VPXOR X6, X6, X6
+	VPXOR X7, X7, X7
+	VPXOR X8, X8, X8
+	VPXOR X9, X9, X9
+	VPXOR X10, X10, X10
+	VPXOR X11, X11, X11
+	VPXOR X12, X12, X12
+	VPXOR X13, X13, X13
+	VPXOR X14, X14, X14
+	MOVQ R9, R12
+	TESTQ R12, R12
+	JEQ rest33
+	MOVQ $5, R13
+	IMULQ BX, R13
+	ADDQ SI, R13
+	CMPQ BX, $3276
+	JLE near35
+	LEAQ 512(SI), R13
+near35:
+	LEAQ (R13)(BX*4), R14
+loop36:
+	VMOVUPS (DI), Z15
+	VMOVUPS 4160(DI), Z16
+	VMOVUPS 8320(DI), Z17
+	PREFETCHT0 (R13)
+	VPXORD (R8), Z31, Z18
+	VPDPBUSD Z15, Z18, Z0
+	VPDPBUSD Z16, Z18, Z1
+	VPDPBUSD Z17, Z18, Z2
+	PREFETCHT0 (R13)(BX*1)
+	VPXORD (R8)(BX*1), Z31, Z19
+	VPDPBUSD Z15, Z19, Z3
+	VPDPBUSD Z16, Z19, Z4
+	VPDPBUSD Z17, Z19, Z5
+	PREFETCHT0 (R13)(BX*2)
+	VPXORD (R8)(BX*2), Z31, Z20
+	VPDPBUSD Z15, Z20, Z6
+	VPDPBUSD Z16, Z20, Z7
+	VPDPBUSD Z17, Z20, Z8
+	PREFETCHT0 (R13)(AX*1)
+	VPXORD (R8)(AX*1), Z31, Z21
+	VPDPBUSD Z15, Z21, Z9
+	VPDPBUSD Z16, Z21, Z10
+	VPDPBUSD Z17, Z21, Z11
+	PREFETCHT0 (R14)
+	VPXORD (R10), Z31, Z18
+	VPDPBUSD Z15, Z18, Z12
+	VPDPBUSD Z16, Z18, Z13
+	VPDPBUSD Z17, Z18, Z14
+	ADDQ $64, DI
+	ADDQ $64, R8
+	ADDQ $64, R10
+	ADDQ $64, R13
+	ADDQ $64, R14
+	DECQ R12
+	JNZ loop36
+rest33:
+	KTESTQ K5, K5
+	JEQ summed34
+	VMOVDQU8.Z (DI), K5, Z15
+	VMOVDQU8.Z 4160(DI), K5, Z16
+	VMOVDQU8.Z 8320(DI), K5, Z17
+	VMOVDQU8.Z (R8), K5, Z19
+	VPXORD Z19, Z31, Z19
+	VPDPBUSD Z15, Z19, Z0
+	VPDPBUSD Z16, Z19, Z1
+	VPDPBUSD Z17, Z19, Z2
+	VMOVDQU8.Z (R8)(BX*1), K5, Z20
+	VPXORD Z20, Z31, Z20
+	VPDPBUSD Z15, Z20, Z3
+	VPDPBUSD Z16, Z20, Z4
+	VPDPBUSD Z17, Z20, Z5
+	VMOVDQU8.Z (R8)(BX*2), K5, Z21
+	VPXORD Z21, Z31, Z21
+	VPDPBUSD Z15, Z21, Z6
+	VPDPBUSD Z16, Z21, Z7
+	VPDPBUSD Z17, Z21, Z8
+	VMOVDQU8.Z (R8)(AX*1), K5, Z18
+	VPXORD Z18, Z31, Z18
+	VPDPBUSD Z15, Z18, Z9
+	VPDPBUSD Z16, Z18, Z10
+	VPDPBUSD Z17, Z18, Z11
+	VMOVDQU8.Z (R10), K5, Z19
+	VPXORD Z19, Z31, Z19
+	VPDPBUSD Z15, Z19, Z12
+	VPDPBUSD Z16, Z19, Z13
+	VPDPBUSD Z17, Z19, Z14
+summed34:
+	VBLENDMPS Z8, Z0, K4, Z15
+	VSHUFF32X4 $78, Z8, Z0, Z16
+	VPADDD Z16, Z15, Z0
+	VBLENDMPS Z9, Z1, K4, Z15
+	VSHUFF32X4 $78, Z9, Z1, Z16
+	VPADDD Z16, Z15, Z1
+	VBLENDMPS Z10, Z2, K4, Z15
+	VSHUFF32X4 $78, Z10, Z2, Z16
+	VPADDD Z16, Z15, Z2
+	VBLENDMPS Z11, Z3, K4, Z15
+	VSHUFF32X4 $78, Z11, Z3, Z16
+	VPADDD Z16, Z15, Z3
+	VBLENDMPS Z12, Z4, K4, Z15
+	VSHUFF32X4 $78, Z12, Z4, Z16
+	VPADDD Z16, Z15, Z4
+	VBLENDMPS Z13, Z5, K4, Z15
+	VSHUFF32X4 $78, Z13, Z5, Z16
+	VPADDD Z16, Z15, Z5
+	VBLENDMPS Z14, Z6, K4, Z15
+	VSHUFF32X4 $78, Z14, Z6, Z16
+	VPADDD Z16, Z15, Z6
+	VSHUFF32X4 $78, Z7, Z7, Z16
+	VPADDD Z16, Z7, Z7
+	VBLENDMPS Z2, Z0, K2, Z15
+	VSHUFPS $78, Z2, Z0, Z16
+	VPADDD Z16, Z15, Z0
+	VBLENDMPS Z3, Z1, K2, Z15
+	VSHUFPS $78, Z3, Z1, Z16
+	VPADDD Z16, Z15, Z1
+	VBLENDMPS Z6, Z4, K2, Z15
+	VSHUFPS $78, Z6, Z4, Z16
+	VPADDD Z16, Z15, Z4
+	VBLENDMPS Z7, Z5, K2, Z15
+	VSHUFPS $78, Z7, Z5, Z16
+	VPADDD Z16, Z15, Z5
+	VBLENDMPS Z4, Z0, K3, Z15
+	VBLENDMPS Z0, Z4, K3, Z16
+	VSHUFF32X4 $177, Z16, Z16, Z16
+	VPADDD Z16, Z15, Z0
+	VBLENDMPS Z5, Z1, K3, Z15
+	VBLENDMPS Z1, Z5, K3, Z16
+	VSHUFF32X4 $177, Z16, Z16, Z16
+	VPADDD Z16, Z15, Z1
+	VBLENDMPS Z1, Z0, K1, Z15
+	VBLENDMPS Z0, Z1, K1, Z16
+	VPERMILPS $177, Z16, Z16
+	VPADDD Z16, Z15, Z0
+	MOVQ bias+64(FP), R8
+	VPADDD (R8), Z0, Z0
+	MOVQ $5, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
+	CMPQ R11, $12
+	JNE apart37
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store39
+	VPADDD (DX), Z0, K6, Z0
+	VMOVUPS Z0, K6, (DX)
+	JMP stored40
+store39:
+	VMOVUPS Z0, K6, (DX)
+stored40:
+	JMP stored38
+apart37:
+	MOVQ DX, R8
+	LEAQ -12(R11), R10 // rows are where their lanes are those of memory
+	KMOVW K6, R13
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store41
+	MOVQ R13, R12
+	ANDQ $7, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $56, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $448, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $3584, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $28672, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	JMP stored42
+store41:
+	MOVQ R13, R12
+	ANDQ $7, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $56, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $448, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $3584, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $28672, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+stored42:
+stored38:
+	SUBQ R15, CX
+	JEQ done44
+	CMPQ CX, $5
+	JGE whole43
+	MOVQ CX, R15
+	IMUL3Q $-3, CX, R12 // the last sums, of those rows
+	ADDQ $15, R12
+	MOVQ $-1, R8
+	SHLXQ R12, R8, R8
+	ANDQ $32767, R8
+	KMOVW R8, K6
+whole43:
+	MOVQ R15, R12
+	IMULQ BX, R12
+	ADDQ R12, SI
+	MOVQ R15, R12
+	IMULQ R11, R12
+	ADDQ R12, DX
+	JMP turn32
+done44:
+	VZEROUPPER
+	RET
+more31:
+	CMPQ R12, $4
+	JNE more45
+	CMPQ CX, $4
+	JLT few1
+	MOVQ $65535, R8
+	KMOVW R8, K6
+turn46:
+	MOVQ b+24(FP), DI
+	MOVQ SI, R8
+	VPXOR X0, X0, X0
+	VPXOR X1, X1, X1
+	VPXOR X2, X2, X2
+	VPXOR X3, X3, X3
+	VPXOR X4, X4, X4
+	VPXOR X5, X5, X5
+	VPXOR X6, X6, X6
+	VPXOR X7, X7, X7
+	VPXOR X8, X8, X8
+	VPXOR X9, X9, X9
+	VPXOR X10, X10, X10
+	VPXOR X11, X11, X11
+	VPXOR X12, X12, X12
+	VPXOR X13, X13, X13
+	VPXOR X14, X14, X14
+	VPXOR X15, X15, X15
+	MOVQ R9, R12
+	TESTQ R12, R12
+	JEQ rest47
+	MOVQ $4, R10
+	IMULQ BX, R10
+	ADDQ SI, R10
+	CMPQ BX, $4096
+	JLE near49
+	LEAQ 512(SI), R10
+near49:
+loop50:
+	VMOVUPS (DI), Z16
+	VMOVUPS 4160(DI), Z17
+	VMOVUPS 8320(DI), Z18
+	VMOVUPS 12480(DI), Z19
+	PREFETCHT0 (R10)
+	VPXORD (R8), Z31, Z20
+	VPDPBUSD Z16, Z20, Z0
+	VPDPBUSD Z17, Z20, Z1
+	VPDPBUSD Z18, Z20, Z2
+	VPDPBUSD Z19, Z20, Z3
+	PREFETCHT0 (R10)(BX*1)
+	VPXORD (R8)(BX*1), Z31, Z21
+	VPDPBUSD Z16, Z21, Z4
+	VPDPBUSD Z17, Z21, Z5
+	VPDPBUSD Z18, Z21, Z6
+	VPDPBUSD Z19, Z21, Z7
+	PREFETCHT0 (R10)(BX*2)
+	VPXORD (R8)(BX*2), Z31, Z22
+	VPDPBUSD Z16, Z22, Z8
+	VPDPBUSD Z17, Z22, Z9
+	VPDPBUSD Z18, Z22, Z10
+	VPDPBUSD Z19, Z22, Z11
+	PREFETCHT0 (R10)(AX*1)
+	VPXORD (R8)(AX*1), Z31, Z23
+	VPDPBUSD Z16, Z23, Z12
+	VPDPBUSD Z17, Z23, Z13
+	VPDPBUSD Z18, Z23, Z14
+	VPDPBUSD Z19, Z23, Z15
+	ADDQ $64, DI
+	ADDQ $64, R8
+	ADDQ $64, R10
+	DECQ R12
+	JNZ loop50
+rest47:
+	KTESTQ K5, K5
+	JEQ summed48
+	VMOVDQU8.Z (DI), K5, Z16
+	VMOVDQU8.Z 4160(DI), K5, Z17
+	VMOVDQU8.Z 8320(DI), K5, Z18
+	VMOVDQU8.Z 12480(DI), K5, Z19
+	VMOVDQU8.Z (R8), K5, Z20
+	VPXORD Z20, Z31, Z20
+	VPDPBUSD Z16, Z20, Z0
+	VPDPBUSD Z17, Z20, Z1
+	VPDPBUSD Z18, Z20, Z2
+	VPDPBUSD Z19, Z20, Z3
+	VMOVDQU8.Z (R8)(BX*1), K5, Z21
+	VPXORD Z21, Z31, Z21
+	VPDPBUSD Z16, Z21, Z4
+	VPDPBUSD Z17, Z21, Z5
+	VPDPBUSD Z18, Z21, Z6
+	VPDPBUSD Z19, Z21, Z7
+	VMOVDQU8.Z (R8)(BX*2), K5, Z22
+	VPXORD Z22, Z31, Z22
+	VPDPBUSD Z16, Z22, Z8
+	VPDPBUSD Z17, Z22, Z9
+	VPDPBUSD Z18, Z22, Z10
+	VPDPBUSD Z19, Z22, Z11
+	VMOVDQU8.Z (R8)(AX*1), K5, Z23
+	VPXORD Z23, Z31, Z23
+	VPDPBUSD Z16, Z23, Z12
+	VPDPBUSD Z17, Z23, Z13
+	VPDPBUSD Z18, Z23, Z14
+	VPDPBUSD Z19, Z23, Z15
+summed48:
+	VBLENDMPS Z8, Z0, K4, Z16
+	VSHUFF32X4 $78, Z8, Z0, Z17
+	VPADDD Z17, Z16, Z0
+	VBLENDMPS Z9, Z1, K4, Z16
+	VSHUFF32X4 $78, Z9, Z1, Z17
+	VPADDD Z17, Z16, Z1
+	VBLENDMPS Z10, Z2, K4, Z16
+	VSHUFF32X4 $78, Z10, Z2, Z17
+	VPADDD Z17, Z16, Z2
+	VBLENDMPS Z11, Z3, K4, Z16
+	VSHUFF32X4 $78, Z11, Z3, Z17
+	VPADDD Z17, Z16, Z3
+	VBLENDMPS Z12, Z4, K4, Z16
+	VSHUFF32X4 $78, Z12, Z4, Z17
+	VPADDD Z17, Z16, Z4
+	VBLENDMPS Z13, Z5, K4, Z16
+	VSHUFF32X4 $78, Z13, Z5, Z17
+	VPADDD Z17, Z16, Z5
+	VBLENDMPS Z14, Z6, K4, Z16
+	VSHUFF32X4 $78, Z14, Z6, Z17
+	VPADDD Z17, Z16, Z6
+	VBLENDMPS Z15, Z7, K4, Z16
+	VSHUFF32X4 $78, Z15, Z7, Z17
+	VPADDD Z17, Z16, Z7
+	VBLENDMPS Z2, Z0, K2, Z16
+	VSHUFPS $78, Z2, Z0, Z17
+	VPADDD Z17, Z16, Z0
+	VBLENDMPS Z3, Z1, K2, Z16
+	VSHUFPS $78, Z3, Z1, Z17
+	VPADDD Z17, Z16, Z1
+	VBLENDMPS Z6, Z4, K2, Z16
+	VSHUFPS $78, Z6, Z4, Z17
+	VPADDD Z17, Z16, Z4
+	VBLENDMPS Z7, Z5, K2, Z16
+	VSHUFPS $78, Z7, Z5, Z17
+	VPADDD Z17, Z16, Z5
+	VBLENDMPS Z4, Z0, K3, Z16
+	VBLENDMPS Z0, Z4, K3, Z17
+	VSHUFF32X4 $177, Z17, Z17, Z17
+	VPADDD Z17, Z16, Z0
+	VBLENDMPS Z5, Z1, K3, Z16
+	VBLENDMPS Z1, Z5, K3, Z17
+	VSHUFF32X4 $177, Z17, Z17, Z17
+	VPADDD Z17, Z16, Z1
+	VBLENDMPS Z1, Z0, K1, Z16
+	VBLENDMPS Z0, Z1, K1, Z17
+	VPERMILPS $177, Z17, Z17
+	VPADDD Z17, Z16, Z0
+	MOVQ bias+64(FP), R8
+	VPADDD (R8), Z0, Z0
+	MOVQ $4, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
+	CMPQ R11, $16
+	JNE apart51
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store53
+	VPADDD (DX), Z0, K6, Z0
+	VMOVUPS Z0, K6, (DX)
+	JMP stored54
+store53:
+	VMOVUPS Z0, K6, (DX)
+stored54:
+	JMP stored52
+apart51:
+	MOVQ DX, R8
+	LEAQ -16(R11), R10 // rows are where their lanes are those of memory
+	KMOVW K6, R13
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store55
+	MOVQ R13, R12
+	ANDQ $15, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $240, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $3840, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $61440, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	JMP stored56
+store55:
+	MOVQ R13, R12
+	ANDQ $15, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $240, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $3840, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $61440, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+stored56:
+stored52:
+	SUBQ R15, CX
+	JEQ done58
+	CMPQ CX, $4
+	JGE whole57
+	MOVQ CX, R15
+	IMUL3Q $-4, CX, R12 // the last sums, of those rows
+	ADDQ $16, R12
+	MOVQ $-1, R8
+	SHLXQ R12, R8, R8
+	ANDQ $65535, R8
+	KMOVW R8, K6
+whole57:
+	MOVQ R15, R12
+	IMULQ BX, R12
+	ADDQ R12, SI
+	MOVQ R15, R12
+	IMULQ R11, R12
+	ADDQ R12, DX
+	JMP turn46
+done58:
+	VZEROUPPER
+	RET
+more45:
+	CMPQ R12, $5
+	JNE more59
+	CMPQ CX, $3
+	JLT few1
+	MOVQ $32767, R8
+	KMOVW R8, K6
+turn60:
+	MOVQ b+24(FP), DI
+	MOVQ SI, R8
+	VPXOR X0, X0, X0
+	VPXOR X1, X1, X1
+	VPXOR X2, X2, X2
+	VPXOR X3, X3, X3
+	VPXOR X4, X4, X4
+	VPXOR X5, X5, X5
+	VPXOR X6, X6, X6
+	VPXOR X7, X7, X7
+	VPXOR X8, X8, X8
+	VPXOR X9, X9, X9
+	VPXOR X10, X10, X10
+	VPXOR X11, X11, X11
+	VPXOR X12, X12, X12
+	VPXOR X13, X13, X13
+	VPXOR X14, X14, X14
+	MOVQ R9, R12
+	TESTQ R12, R12
+	JEQ rest61
+	MOVQ $3, R10
+	IMULQ BX, R10
+	ADDQ SI, R10
+	CMPQ BX, $4096
+	JLE near63
+	LEAQ 512(SI), R10
+near63:
+loop64:
+	VMOVUPS (DI), Z15
+	VMOVUPS 4160(DI), Z16
+	VMOVUPS 8320(DI), Z17
+	VMOVUPS 12480(DI), Z18
+	VMOVUPS 16640(DI), Z19
+	PREFETCHT0 (R10)
+	VPXORD (R8), Z31, Z20
+	VPDPBUSD Z15, Z20, Z0
+	VPDPBUSD Z16, Z20, Z1
+	VPDPBUSD Z17, Z20, Z2
+	VPDPBUSD Z18, Z20, Z3
+	VPDPBUSD Z19, Z20, Z4
+	PREFETCHT0 (R10)(BX*1)
+	VPXORD (R8)(BX*1), Z31, Z21
+	VPDPBUSD Z15, Z21, Z5
+	VPDPBUSD Z16, Z21, Z6
+	VPDPBUSD Z17, Z21, Z7
+	VPDPBUSD Z18, Z21, Z8
+	VPDPBUSD Z19, Z21, Z9
+	PREFETCHT0 (R10)(BX*2)
+	VPXORD (R8)(BX*2), Z31, Z22
+	VPDPBUSD Z15, Z22, Z10
+	VPDPBUSD Z16, Z22, Z11
+	VPDPBUSD Z17, Z22, Z12
+	VPDPBUSD Z18, Z22, Z13
+	VPDPBUSD Z19, Z22, Z14
+	ADDQ $64, DI
+	ADDQ $64, R8
+	ADDQ $64, R10
+	DECQ R12
+	JNZ loop64
+rest61:
+	KTESTQ K5, K5
+	JEQ summed62
+	VMOVDQU8.Z (DI), K5, Z15
+	VMOVDQU8.Z 4160(DI), K5, Z16
+	VMOVDQU8.Z 8320(DI), K5, Z17
+	VMOVDQU8.Z 12480(DI), K5, Z18
+	VMOVDQU8.Z 16640(DI), K5, Z19
+	VMOVDQU8.Z (R8), K5, Z23
+	VPXORD Z23, Z31, Z23
+	VPDPBUSD Z15, Z23, Z0
+	VPDPBUSD Z16, Z23, Z1
+	VPDPBUSD Z17, Z23, Z2
+	VPDPBUSD Z18, Z23, Z3
+	VPDPBUSD Z19, Z23, Z4
+	VMOVDQU8.Z (R8)(BX*1), K5, Z20
+	VPXORD Z20, Z31, Z20
+	VPDPBUSD Z15, Z20, Z5
+	VPDPBUSD Z16, Z20, Z6
+	VPDPBUSD Z17, Z20, Z7
+	VPDPBUSD Z18, Z20, Z8
+	VPDPBUSD Z19, Z20, Z9
+	VMOVDQU8.Z (R8)(BX*2), K5, Z21
+	VPXORD Z21, Z31, Z21
+	VPDPBUSD Z15, Z21, Z10
+	VPDPBUSD Z16, Z21, Z11
+	VPDPBUSD Z17, Z21, Z12
+	VPDPBUSD Z18, Z21, Z13
+	VPDPBUSD Z19, Z21, Z14
+summed62:
+	VBLENDMPS Z8, Z0, K4, Z15
+	VSHUFF32X4 $78, Z8, Z0, Z16
+	VPADDD Z16, Z15, Z0
+	VBLENDMPS Z9, Z1, K4, Z15
+	VSHUFF32X4 $78, Z9, Z1, Z16
+	VPADDD Z16, Z15, Z1
+	VBLENDMPS Z10, Z2, K4, Z15
+	VSHUFF32X4 $78, Z10, Z2, Z16
+	VPADDD Z16, Z15, Z2
+	VBLENDMPS Z11, Z3, K4, Z15
+	VSHUFF32X4 $78, Z11, Z3, Z16
+	VPADDD Z16, Z15, Z3
+	VBLENDMPS Z12, Z4, K4, Z15
+	VSHUFF32X4 $78, Z12, Z4, Z16
+	VPADDD Z16, Z15, Z4
+	VBLENDMPS Z13, Z5, K4, Z15
+	VSHUFF32X4 $78, Z13, Z5, Z16
+	VPADDD Z16, Z15, Z5
+	VBLENDMPS Z14, Z6, K4, Z15
+	VSHUFF32X4 $78, Z14, Z6, Z16
+	VPADDD Z16, Z15, Z6
+	VSHUFF32X4 $78, Z7, Z7, Z16
+	VPADDD Z16, Z7, Z7
+	VBLENDMPS Z2, Z0, K2, Z15
+	VSHUFPS $78, Z2, Z0, Z16
+	VPADDD Z16, Z15, Z0
+	VBLENDMPS Z3, Z1, K2, Z15
+	VSHUFPS $78, Z3, Z1, Z16
+	VPADDD Z16, Z15, Z1
+	VBLENDMPS Z6, Z4, K2, Z15
+	VSHUFPS $78, Z6, Z4, Z16
+	VPADDD Z16, Z15, Z4
+	VBLENDMPS Z7, Z5, K2, Z15
+	VSHUFPS $78, Z7, Z5, Z16
+	VPADDD Z16, Z15, Z5
+	VBLENDMPS Z4, Z0, K3, Z15
+	VBLENDMPS Z0, Z4, K3, Z16
+	VSHUFF32X4 $177, Z16, Z16, Z16
+	VPADDD Z16, Z15, Z0
+	VBLENDMPS Z5, Z1, K3, Z15
+	VBLENDMPS Z1, Z5, K3, Z16
+	VSHUFF32X4 $177, Z16, Z16, Z16
+	VPADDD Z16, Z15, Z1
+	VBLENDMPS Z1, Z0, K1, Z15
+	VBLENDMPS Z0, Z1, K1, Z16
+	VPERMILPS $177, Z16, Z16
+	VPADDD Z16, Z15, Z0
+	MOVQ bias+64(FP), R8
+	VPADDD (R8), Z0, Z0
+	MOVQ $3, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
+	CMPQ R11, $20
+	JNE apart65
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store67
+	VPADDD (DX), Z0, K6, Z0
+	VMOVUPS Z0, K6, (DX)
+	JMP stored68
+store67:
+	VMOVUPS Z0, K6, (DX)
+stored68:
+	JMP stored66
+apart65:
+	MOVQ DX, R8
+	LEAQ -20(R11), R10 // rows are where their lanes are those of memory
+	KMOVW K6, R13
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store69
+	MOVQ R13, R12
+	ANDQ $31, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $992, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $31744, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	JMP stored70
+store69:
+	MOVQ R13, R12
+	ANDQ $31, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $992, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $31744, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+stored70:
+stored66:
+	SUBQ R15, CX
+	JEQ done72
+	CMPQ CX, $3
+	JGE whole71
+	MOVQ CX, R15
+	IMUL3Q $-5, CX, R12 // the last sums, of those rows
+	ADDQ $15, R12
+	MOVQ $-1, R8
+	SHLXQ R12, R8, R8
+	ANDQ $32767, R8
+	KMOVW R8, K6
+whole71:
+	MOVQ R15, R12
+	IMULQ BX, R12
+	ADDQ R12, SI
+	MOVQ R15, R12
+	IMULQ R11, R12
+	ADDQ R12, DX
+	JMP turn60
+done72:
+	VZEROUPPER
+	RET
+more59:
+	CMPQ R12, $6
+	JNE more73
+	CMPQ CX, $2
+	JLT few1
+	MOVQ $4095, R8
+	KMOVW R8, K6
+turn74:
+	MOVQ b+24(FP), DI
+	MOVQ SI, R8
+	VPXOR X0, X0, X0
+	VPXOR X1, X1, X1
+	VPXOR X2, X2, X2
+	VPXOR X3, X3, X3
+	VPXOR X4, X4, X4
+	VPXOR X5, X5, X5
+	VPXOR X6, X6, X6
+	VPXOR X7, X7, X7
+	VPXOR X8, X8, X8
+	VPXOR X9, X9, X9
+	VPXOR X10, X10, X10
+	VPXOR X11, X11, X11
+	MOVQ R9, R12
+	TESTQ R12, R12
+	JEQ rest75
+	MOVQ $2, R10
+	IMULQ BX, R10
+	ADDQ SI, R10
+	CMPQ BX, $4096
+	JLE near77
+	LEAQ 512(SI), R10
+near77:
+loop78:
+	VMOVUPS (DI), Z12
+	VMOVUPS 4160(DI), Z13
+	VMOVUPS 8320(DI), Z14
+	VMOVUPS 12480(DI), Z15
+	VMOVUPS 16640(DI), Z16
+	VMOVUPS 20800(DI), Z17
+	PREFETCHT0 (R10)
+	VPXORD (R8), Z31, Z18
+	VPDPBUSD Z12, Z18, Z0
+	VPDPBUSD Z13, Z18, Z1
+	VPDPBUSD Z14, Z18, Z2
+	VPDPBUSD Z15, Z18, Z3
+	VPDPBUSD Z16, Z18, Z4
+	VPDPBUSD Z17, Z18, Z5
+	PREFETCHT0 (R10)(BX*1)
+	VPXORD (R8)(BX*1), Z31, Z19
+	VPDPBUSD Z12, Z19, Z6
+	VPDPBUSD Z13, Z19, Z7
+	VPDPBUSD Z14, Z19, Z8
+	VPDPBUSD Z15, Z19, Z9
+	VPDPBUSD Z16, Z19, Z10
+	VPDPBUSD Z17, Z19, Z11
+	ADDQ $64, DI
+	ADDQ $64, R8
+	ADDQ $64, R10
+	DECQ R12
+	JNZ loop78
+rest75:
+	KTESTQ K5, K5
+	JEQ summed76
+	VMOVDQU8.Z (DI), K5, Z12
+	VMOVDQU8.Z 4160(DI), K5, Z13
+	VMOVDQU8.Z 8320(DI), K5, Z14
+	VMOVDQU8.Z 12480(DI), K5, Z15
+	VMOVDQU8.Z 16640(DI), K5, Z16
+	VMOVDQU8.Z 20800(DI), K5, Z17
+	VMOVDQU8.Z (R8), K5, Z20
+	VPXORD Z20, Z31, Z20
+	VPDPBUSD Z12, Z20, Z0
+	VPDPBUSD Z13, Z20, Z1
+	VPDPBUSD Z14, Z20, Z2
+	VPDPBUSD Z15, Z20, Z3
+	VPDPBUSD Z16, Z20, Z4
+	VPDPBUSD Z17, Z20, Z5
+	VMOVDQU8.Z (R8)(BX*1), K5, Z21
+	VPXORD Z21, Z31, Z21
+	VPDPBUSD Z12, Z21, Z6
+	VPDPBUSD Z13, Z21, Z7
+	VPDPBUSD Z14, Z21, Z8
+	VPDPBUSD Z15, Z21, Z9
+	VPDPBUSD Z16, Z21, Z10
+	VPDPBUSD Z17, Z21, Z11
+summed76:
+	VBLENDMPS Z8, Z0, K4, Z12
+	VSHUFF32X4 $78, Z8, Z0, Z13
+	VPADDD Z13, Z12, Z0
+	VBLENDMPS Z9, Z1, K4, Z12
+	VSHUFF32X4 $78, Z9, Z1, Z13
+	VPADDD Z13, Z12, Z1
+	VBLENDMPS Z10, Z2, K4, Z12
+	VSHUFF32X4 $78, Z10, Z2, Z13
+	VPADDD Z13, Z12, Z2
+	VBLENDMPS Z11, Z3, K4, Z12
+	VSHUFF32X4 $78, Z11, Z3, Z13
+	VPADDD Z13, Z12, Z3
+	VSHUFF32X4 $78, Z4, Z4, Z13
+	VPADDD Z13, Z4, Z4
+	VSHUFF32X4 $78, Z5, Z5, Z13
+	VPADDD Z13, Z5, Z5
+	VSHUFF32X4 $78, Z6, Z6, Z13
+	VPADDD Z13, Z6, Z6
+	VSHUFF32X4 $78, Z7, Z7, Z13
+	VPADDD Z13, Z7, Z7
+	VBLENDMPS Z2, Z0, K2, Z12
+	VSHUFPS $78, Z2, Z0, Z13
+	VPADDD Z13, Z12, Z0
+	VBLENDMPS Z3, Z1, K2, Z12
+	VSHUFPS $78, Z3, Z1, Z13
+	VPADDD Z13, Z12, Z1
+	VBLENDMPS Z6, Z4, K2, Z12
+	VSHUFPS $78, Z6, Z4, Z13
+	VPADDD Z13, Z12, Z4
+	VBLENDMPS Z7, Z5, K2, Z12
+	VSHUFPS $78, Z7, Z5, Z13
+	VPADDD Z13, Z12, Z5
+	VBLENDMPS Z4, Z0, K3, Z12
+	VBLENDMPS Z0, Z4, K3, Z13
+	VSHUFF32X4 $177, Z13, Z13, Z13
+	VPADDD Z13, Z12, Z0
+	VBLENDMPS Z5, Z1, K3, Z12
+	VBLENDMPS Z1, Z5, K3, Z13
+	VSHUFF32X4 $177, Z13, Z13, Z13
+	VPADDD Z13, Z12, Z1
+	VBLENDMPS Z1, Z0, K1, Z12
+	VBLENDMPS Z0, Z1, K1, Z13
+	VPERMILPS $177, Z13, Z13
+	VPADDD Z13, Z12, Z0
+	MOVQ bias+64(FP), R8
+	VPADDD (R8), Z0, Z0
+	MOVQ $2, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
+	CMPQ R11, $24
+	JNE apart79
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store81
+	VPADDD (DX), Z0, K6, Z0
+	VMOVUPS Z0, K6, (DX)
+	JMP stored82
+store81:
+	VMOVUPS Z0, K6, (DX)
+stored82:
+	JMP stored80
+apart79:
+	MOVQ DX, R8
+	LEAQ -24(R11), R10 // rows are where their lanes are those of memory
+	KMOVW K6, R13
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store83
+	MOVQ R13, R12
+	ANDQ $63, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $4032, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	JMP stored84
+store83:
+	MOVQ R13, R12
+	ANDQ $63, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $4032, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+stored84:
+stored80:
+	SUBQ R15, CX
+	JEQ done86
+	CMPQ CX, $2
+	JGE whole85
+	MOVQ CX, R15
+	IMUL3Q $-6, CX, R12 // the last sums, of those rows
+	ADDQ $12, R12
+	MOVQ $-1, R8
+	SHLXQ R12, R8, R8
+	ANDQ $4095, R8
+	KMOVW R8, K6
+whole85:
+	MOVQ R15, R12
+	IMULQ BX, R12
+	ADDQ R12, SI
+	MOVQ R15, R12
+	IMULQ R11, R12
+	ADDQ R12, DX
+	JMP turn74
+done86:
+	VZEROUPPER
+	RET
+more73:
+	CMPQ R12, $7
+	JNE more87
+	CMPQ CX, $2
+	JLT few1
+	MOVQ $16383, R8
+	KMOVW R8, K6
+turn88:
+	MOVQ b+24(FP), DI
+	MOVQ SI, R8
+	VPXOR X0, X0, X0
+	VPXOR X1, X1, X1
+	VPXOR X2, X2, X2
+	VPXOR X3, X3, X3
+	VPXOR X4, X4, X4
+	VPXOR X5, X5, X5
+	VPXOR X6, X6, X6
+	VPXOR X7, X7, X7
+	VPXOR X8, X8, X8
+	VPXOR X9, X9, X9
+	VPXOR X10, X10, X10
+	VPXOR X11, X11, X11
+	VPXOR X12, X12, X12
+	VPXOR X13, X13, X13
+	MOVQ R9, R12
+	TESTQ R12, R12
+	JEQ rest89
+	MOVQ $2, R10
+	IMULQ BX, R10
+	ADDQ SI, R10
+	CMPQ BX, $4096
+	JLE near91
+	LEAQ 512(SI), R10
+near91:
+loop92:
+	VMOVUPS (DI), Z14
+	VMOVUPS 4160(DI), Z15
+	VMOVUPS 8320(DI), Z16
+	VMOVUPS 12480(DI), Z17
+	VMOVUPS 16640(DI), Z18
+	VMOVUPS 20800(DI), Z19
+	VMOVUPS 24960(DI), Z20
+	PREFETCHT0 (R10)
+	VPXORD (R8), Z31, Z21
+	VPDPBUSD Z14, Z21, Z0
+	VPDPBUSD Z15, Z21, Z1
+	VPDPBUSD Z16, Z21, Z2
+	VPDPBUSD Z17, Z21, Z3
+	VPDPBUSD Z18, Z21, Z4
+	VPDPBUSD Z19, Z21, Z5
+	VPDPBUSD Z20, Z21, Z6
+	PREFETCHT0 (R10)(BX*1)
+	VPXORD (R8)(BX*1), Z31, Z22
+	VPDPBUSD Z14, Z22, Z7
+	VPDPBUSD Z15, Z22, Z8
+	VPDPBUSD Z16, Z22, Z9
+	VPDPBUSD Z17, Z22, Z10
+	VPDPBUSD Z18, Z22, Z11
+	VPDPBUSD Z19, Z22, Z12
+	VPDPBUSD Z20, Z22, Z13
+	ADDQ $64, DI
+	ADDQ $64, R8
+	ADDQ $64, R10
+	DECQ R12
+	JNZ loop92
+rest89:
+	KTESTQ K5, K5
+	JEQ summed90
+	VMOVDQU8.Z (DI), K5, Z14
+	VMOVDQU8.Z 4160(DI), K5, Z15
+	VMOVDQU8.Z 8320(DI), K5, Z16
+	VMOVDQU8.Z 12480(DI), K5, Z17
+	VMOVDQU8.Z 16640(DI), K5, Z18
+	VMOVDQU8.Z 20800(DI), K5, Z19
+	VMOVDQU8.Z 24960(DI), K5, Z20
+	VMOVDQU8.Z (R8), K5, Z23
+	VPXORD Z23, Z31, Z23
+	VPDPBUSD Z14, Z23, Z0
+	VPDPBUSD Z15, Z23, Z1
+	VPDPBUSD Z16, Z23, Z2
+	VPDPBUSD Z17, Z23, Z3
+	VPDPBUSD Z18, Z23, Z4
+	VPDPBUSD Z19, Z23, Z5
+	VPDPBUSD Z20, Z23, Z6
+	VMOVDQU8.Z (R8)(BX*1), K5, Z24
+	VPXORD Z24, Z31, Z24
+	VPDPBUSD Z14, Z24, Z7
+	VPDPBUSD Z15, Z24, Z8
+	VPDPBUSD Z16, Z24, Z9
+	VPDPBUSD Z17, Z24, Z10
+	VPDPBUSD Z18, Z24, Z11
+	VPDPBUSD Z19, Z24, Z12
+	VPDPBUSD Z20, Z24, Z13
+summed90:
+	VBLENDMPS Z8, Z0, K4, Z14
+	VSHUFF32X4 $78, Z8, Z0, Z15
+	VPADDD Z15, Z14, Z0
+	VBLENDMPS Z9, Z1, K4, Z14
+	VSHUFF32X4 $78, Z9, Z1, Z15
+	VPADDD Z15, Z14, Z1
+	VBLENDMPS Z10, Z2, K4, Z14
+	VSHUFF32X4 $78, Z10, Z2, Z15
+	VPADDD Z15, Z14, Z2
+	VBLENDMPS Z11, Z3, K4, Z14
+	VSHUFF32X4 $78, Z11, Z3, Z15
+	VPADDD Z15, Z14, Z3
+	VBLENDMPS Z12, Z4, K4, Z14
+	VSHUFF32X4 $78, Z12, Z4, Z15
+	VPADDD Z15, Z14, Z4
+	VBLENDMPS Z13, Z5, K4, Z14
+	VSHUFF32X4 $78, Z13, Z5, Z15
+	VPADDD Z15, Z14, Z5
+	VSHUFF32X4 $78, Z6, Z6, Z15
+	VPADDD Z15, Z6, Z6
+	VSHUFF32X4 $78, Z7, Z7, Z15
+	VPADDD Z15, Z7, Z7
+	VBLENDMPS Z2, Z0, K2, Z14
+	VSHUFPS $78, Z2, Z0, Z15
+	VPADDD Z15, Z14, Z0
+	VBLENDMPS Z3, Z1, K2, Z14
+	VSHUFPS $78, Z3, Z1, Z15
+	VPADDD Z15, Z14, Z1
+	VBLENDMPS Z6, Z4, K2, Z14
+	VSHUFPS $78, Z6, Z4, Z15
+	VPADDD Z15, Z14, Z4
+	VBLENDMPS Z7, Z5, K2, Z14
+	VSHUFPS $78, Z7, Z5, Z15
+	VPADDD Z15, Z14, Z5
+	VBLENDMPS Z4, Z0, K3, Z14
+	VBLENDMPS Z0, Z4, K3, Z15
+	VSHUFF32X4 $177, Z15, Z15, Z15
+	VPADDD Z15, Z14, Z0
+	VBLENDMPS Z5, Z1, K3, Z14
+	VBLENDMPS Z1, Z5, K3, Z15
+	VSHUFF32X4 $177, Z15, Z15, Z15
+	VPADDD Z15, Z14, Z1
+	VBLENDMPS Z1, Z0, K1, Z14
+	VBLENDMPS Z0, Z1, K1, Z15
+	VPERMILPS $177, Z15, Z15
+	VPADDD Z15, Z14, Z0
+	MOVQ bias+64(FP), R8
+	VPADDD (R8), Z0, Z0
+	MOVQ $2, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
+	CMPQ R11, $28
+	JNE apart93
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store95
+	VPADDD (DX), Z0, K6, Z0
+	VMOVUPS Z0, K6, (DX)
+	JMP stored96
+store95:
+	VMOVUPS Z0, K6, (DX)
+stored96:
+	JMP stored94
+apart93:
+	MOVQ DX, R8
+	LEAQ -28(R11), R10 // rows are where their lanes are those of memory
+	KMOVW K6, R13
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store97
+	MOVQ R13, R12
+	ANDQ $127, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $16256, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	JMP stored98
+store97:
+	MOVQ R13, R12
+	ANDQ $127, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $16256, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+stored98:
+stored94:
+	SUBQ R15, CX
+	JEQ done100
+	CMPQ CX, $2
+	JGE whole99
+	MOVQ CX, R15
+	IMUL3Q $-7, CX, R12 // the last sums, of those rows
+	ADDQ $14, R12
+	MOVQ $-1, R8
+	SHLXQ R12, R8, R8
+	ANDQ $16383, R8
+	KMOVW R8, K6
+whole99:
+	MOVQ R15, R12
+	IMULQ BX, R12
+	ADDQ R12, SI
+	MOVQ R15, R12
+	IMULQ R11, R12
+	ADDQ R12, DX
+	JMP turn88
+done100:
+	VZEROUPPER
+	RET
+more87:
+	CMPQ CX, $2
+	JLT few1
+	MOVQ $65535, R8
+	KMOVW R8, K6
+turn102:
+	MOVQ b+24(FP), DI
+	MOVQ SI, R8
+	VPXOR X0, X0, X0
+	VPXOR X1, X1, X1
+	VPXOR X2, X2, X2
+	VPXOR X3, X3, X3
+	VPXOR X4, X4, X4
+	VPXOR X5, X5, X5
+	VPXOR X6, X6, X6
+	VPXOR X7, X7, X7
+	VPXOR X8, X8, X8
+	VPXOR X9, X9, X9
+	VPXOR X10, X10, X10
+	VPXOR X11, X11, X11
+	VPXOR X12, X12, X12
+	VPXOR X13, X13, X13
+	VPXOR X14, X14, X14
+	VPXOR X15, X15, X15
+	MOVQ R9, R12
+	TESTQ R12, R12
+	JEQ rest103
+	MOVQ $2, R10
+	IMULQ BX, R10
+	ADDQ SI, R10
+	CMPQ BX, $4096
+	JLE near105
+	LEAQ 512(SI), R10
+near105:
+loop106:
+	VMOVUPS (DI), Z16
+	VMOVUPS 4160(DI), Z17
+	VMOVUPS 8320(DI), Z18
+	VMOVUPS 12480(DI), Z19
+	VMOVUPS 16640(DI), Z20
+	VMOVUPS 20800(DI), Z21
+	VMOVUPS 24960(DI), Z22
+	VMOVUPS 29120(DI), Z23
+	PREFETCHT0 (R10)
+	VPXORD (R8), Z31, Z24
+	VPDPBUSD Z16, Z24, Z0
+	VPDPBUSD Z17, Z24, Z1
+	VPDPBUSD Z18, Z24, Z2
+	VPDPBUSD Z19, Z24, Z3
+	VPDPBUSD Z20, Z24, Z4
+	VPDPBUSD Z21, Z24, Z5
+	VPDPBUSD Z22, Z24, Z6
+	VPDPBUSD Z23, Z24, Z7
+	PREFETCHT0 (R10)(BX*1)
+	VPXORD (R8)(BX*1), Z31, Z25
+	VPDPBUSD Z16, Z25, Z8
+	VPDPBUSD Z17, Z25, Z9
+	VPDPBUSD Z18, Z25, Z10
+	VPDPBUSD Z19, Z25, Z11
+	VPDPBUSD Z20, Z25, Z12
+	VPDPBUSD Z21, Z25, Z13
+	VPDPBUSD Z22, Z25, Z14
+	VPDPBUSD Z23, Z25, Z15
+	ADDQ $64, DI
+	ADDQ $64, R8
+	ADDQ $64, R10
+	DECQ R12
+	JNZ loop106
+rest103:
+	KTESTQ K5, K5
+	JEQ summed104
+	VMOVDQU8.Z (DI), K5, Z16
+	VMOVDQU8.Z 4160(DI), K5, Z17
+	VMOVDQU8.Z 8320(DI), K5, Z18
+	VMOVDQU8.Z 12480(DI), K5, Z19
+	VMOVDQU8.Z 16640(DI), K5, Z20
+	VMOVDQU8.Z 20800(DI), K5, Z21
+	VMOVDQU8.Z 24960(DI), K5, Z22
+	VMOVDQU8.Z 29120(DI), K5, Z23
+	VMOVDQU8.Z (R8), K5, Z26
+	VPXORD Z26, Z31, Z26
+	VPDPBUSD Z16, Z26, Z0
+	VPDPBUSD Z17, Z26, Z1
+	VPDPBUSD Z18, Z26, Z2
+	VPDPBUSD Z19, Z26, Z3
+	VPDPBUSD Z20, Z26, Z4
+	VPDPBUSD Z21, Z26, Z5
+	VPDPBUSD Z22, Z26, Z6
+	VPDPBUSD Z23, Z26, Z7
+	VMOVDQU8.Z (R8)(BX*1), K5, Z27
+	VPXORD Z27, Z31, Z27
+	VPDPBUSD Z16, Z27, Z8
+	VPDPBUSD Z17, Z27, Z9
+	VPDPBUSD Z18, Z27, Z10
+	VPDPBUSD Z19, Z27, Z11
+	VPDPBUSD Z20, Z27, Z12
+	VPDPBUSD Z21, Z27, Z13
+	VPDPBUSD Z22, Z27, Z14
+	VPDPBUSD Z23, Z27, Z15
+summed104:
+	VBLENDMPS Z8, Z0, K4, Z16
+	VSHUFF32X4 $78, Z8, Z0, Z17
+	VPADDD Z17, Z16, Z0
+	VBLENDMPS Z9, Z1, K4, Z16
+	VSHUFF32X4 $78, Z9, Z1, Z17
+	VPADDD Z17, Z16, Z1
+	VBLENDMPS Z10, Z2, K4, Z16
+	VSHUFF32X4 $78, Z10, Z2, Z17
+	VPADDD Z17, Z16, Z2
+	VBLENDMPS Z11, Z3, K4, Z16
+	VSHUFF32X4 $78, Z11, Z3, Z17
+	VPADDD Z17, Z16, Z3
+	VBLENDMPS Z12, Z4, K4, Z16
+	VSHUFF32X4 $78, Z12, Z4, Z17
+	VPADDD Z17, Z16, Z4
+	VBLENDMPS Z13, Z5, K4, Z16
+	VSHUFF32X4 $78, Z13, Z5, Z17
+	VPADDD Z17, Z16, Z5
+	VBLENDMPS Z14, Z6, K4, Z16
+	VSHUFF32X4 $78, Z14, Z6, Z17
+	VPADDD Z17, Z16, Z6
+	VBLENDMPS Z15, Z7, K4, Z16
+	VSHUFF32X4 $78, Z15, Z7, Z17
+	VPADDD Z17, Z16, Z7
+	VBLENDMPS Z2, Z0, K2, Z16
+	VSHUFPS $78, Z2, Z0, Z17
+	VPADDD Z17, Z16, Z0
+	VBLENDMPS Z3, Z1, K2, Z16
+	VSHUFPS $78, Z3, Z1, Z17
+	VPADDD Z17, Z16, Z1
+	VBLENDMPS Z6, Z4, K2, Z16
+	VSHUFPS $78, Z6, Z4, Z17
+	VPADDD Z17, Z16, Z4
+	VBLENDMPS Z7, Z5, K2, Z16
+	VSHUFPS $78, Z7, Z5, Z17
+	VPADDD Z17, Z16, Z5
+	VBLENDMPS Z4, Z0, K3, Z16
+	VBLENDMPS Z0, Z4, K3, Z17
+	VSHUFF32X4 $177, Z17, Z17, Z17
+	VPADDD Z17, Z16, Z0
+	VBLENDMPS Z5, Z1, K3, Z16
+	VBLENDMPS Z1, Z5, K3, Z17
+	VSHUFF32X4 $177, Z17, Z17, Z17
+	VPADDD Z17, Z16, Z1
+	VBLENDMPS Z1, Z0, K1, Z16
+	VBLENDMPS Z0, Z1, K1, Z17
+	VPERMILPS $177, Z17, Z17
+	VPADDD Z17, Z16, Z0
+	MOVQ bias+64(FP), R8
+	VPADDD (R8), Z0, Z0
+	MOVQ $2, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
+	CMPQ R11, $32
+	JNE apart107
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store109
+	VPADDD (DX), Z0, K6, Z0
+	VMOVUPS Z0, K6, (DX)
+	JMP stored110
+store109:
+	VMOVUPS Z0, K6, (DX)
+stored110:
+	JMP stored108
+apart107:
+	MOVQ DX, R8
+	LEAQ -32(R11), R10 // rows are where their lanes are those of memory
+	KMOVW K6, R13
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store111
+	MOVQ R13, R12
+	ANDQ $255, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $65280, R12
+	KMOVW R12, K7
+	VPADDD (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	JMP stored112
+store111:
+	MOVQ R13, R12
+	ANDQ $255, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $65280, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+stored112:
+stored108:
+	SUBQ R15, CX
+	JEQ done114
+	CMPQ CX, $2
+	JGE whole113
+	MOVQ CX, R15
+	IMUL3Q $-8, CX, R12 // the last sums, of those rows
+	ADDQ $16, R12
+	MOVQ $-1, R8
+	SHLXQ R12, R8, R8
+	ANDQ $65535, R8
+	KMOVW R8, K6
+whole113:
+	MOVQ R15, R12
+	IMULQ BX, R12
+	ADDQ R12, SI
+	MOVQ R15, R12
+	IMULQ R11, R12
+	ADDQ R12, DX
+	JMP turn102
+done114:
+	VZEROUPPER
+	RET
+more101:
+few1:
+row115:
+	MOVQ b+24(FP), R10
+	MOVQ cols+56(FP), R13
+	MOVQ bias+64(FP), R14
+	MOVQ DX, R15
+column116:
+	MOVQ SI, R8
+	MOVQ R10, DI
+	VPXOR X0, X0, X0
+	MOVQ R9, R12
+	TESTQ R12, R12
+	JEQ rest117
+loop119:
+	VMOVUPS (DI), Z1
+	VPXORD (R8), Z31, Z2
+	VPDPBUSD Z1, Z2, Z0
+	ADDQ $64, DI
+	ADDQ $64, R8
+	DECQ R12
+	JNZ loop119
+rest117:
+	KTESTQ K5, K5
+	JEQ summed118
+	VMOVDQU8.Z (DI), K5, Z1
+	VMOVDQU8.Z (R8), K5, Z3
+	VPXORD Z3, Z31, Z3
+	VPDPBUSD Z1, Z3, Z0
+summed118:
+	VSHUFF32X4 $78, Z0, Z0, Z2
+	VPADDD Z2, Z0, Z0
+	VSHUFPS $78, Z0, Z0, Z2
+	VPADDD Z2, Z0, Z0
+	VSHUFF32X4 $177, Z0, Z0, Z2
+	VPADDD Z2, Z0, Z0
+	VPERMILPS $177, Z0, Z2
+	VPADDD Z2, Z0, Z0
+	VMOVSS (R14), X1
+	VPADDD X1, X0, X0
+	ADDQ $4, R14
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store120
+	VMOVSS (R15), X1
+	VPADDD X1, X0, X0
 	VMOVSS X0, (R15)
 	JMP stored121
 store120:

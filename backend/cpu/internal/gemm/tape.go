@@ -16,8 +16,10 @@ type Tape struct {
 // keep makes a call, and tapes it.
 func (t *Tape) keep(call func()) {
 	call()
-	t.Calls = append(t.Calls, call)
+	t.add(call)
 }
+
+func (t *Tape) add(call func()) { t.Calls = append(t.Calls, call) }
 
 // spoil tells the tape, if there is one, that what comes is not on it.
 func (k *kernel[C]) spoil() {
@@ -47,7 +49,7 @@ func (p *MicroKernels[S, C]) Taped(t *Tape) *MicroKernels[S, C] {
 
 // taped are the kernels that small products call; others spoil the tape.
 func (k kernel[C]) taped(t *Tape) kernel[C] {
-	x := k
+	x, spread := k, k.gemv.spread
 	x.tape = t
 	x.tile = func(c *C, ldc, steps int, a, b *uint32, bias *C, next uintptr, rows, cols int, accumulate bool) {
 		t.keep(func() { k.tile(c, ldc, steps, a, b, bias, next, rows, cols, accumulate) })
@@ -58,6 +60,11 @@ func (k kernel[C]) taped(t *Tape) kernel[C] {
 		}
 	}
 	x.gemv.run, x.gemv.half = k.gemv.run.taped(t), k.gemv.half.taped(t)
+	if k.gemv.spread != nil {
+		x.gemv.spread = func(c *C, ldc int, a, b unsafe.Pointer, lda, ldb, k, rows, cols int, accumulate bool) {
+			t.keep(func() { spread(c, ldc, a, b, lda, ldb, k, rows, cols, accumulate) })
+		}
+	}
 	if k.bias != nil {
 		x.bias = func(dst, a *uint32, steps int) { t.keep(func() { k.bias(dst, a, steps) }) }
 		x.rows.bias = func(dst, a *uint32, lda, steps, rows int) { t.keep(func() { k.rows.bias(dst, a, lda, steps, rows) }) }
@@ -69,7 +76,7 @@ func (f gemv[C]) taped(t *Tape) gemv[C] {
 	if f == nil {
 		return nil
 	}
-	return func(c *C, ldc int, a *uint32, lda int, b *uint32, steps, rows, cols int, accumulate bool) {
-		t.keep(func() { f(c, ldc, a, lda, b, steps, rows, cols, accumulate) })
+	return func(c *C, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, bias *C, accumulate bool) {
+		t.keep(func() { f(c, ldc, a, b, lda, k, rows, cols, bias, accumulate) })
 	}
 }

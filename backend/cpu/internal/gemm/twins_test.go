@@ -235,15 +235,18 @@ func packTilesGo[S Source](e pack.Encoding[S]) pack.Packer[S] {
 	}
 }
 
-// gemvWords returns the twin of the gemv whose words multiply gives the sum of the products of.
-func gemvWords[C Sum](multiply func(a, b uint32) C) gemv[C] {
-	return func(c *C, ldc int, a *uint32, lda int, b *uint32, steps, rows, cols int, accumulate bool) {
+// gemvElements returns the twin of a gemv, whose elements of a are offset.
+func gemvElements[S Source, C Sum](offset float64) gemv[C] {
+	return func(c *C, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, bias *C, accumulate bool) {
 		for i := range rows {
-			x := span(offset(a, i*lda), steps)
+			x := unsafe.Slice((*S)(unsafe.Add(a, i*lda)), k)
 			for j := range cols {
 				var s C
-				for l, w := range span(offset(b, j*gemvColumn*wordBytes), steps) {
-					s += multiply(x[l], w)
+				if bias != nil {
+					s = span(bias, j+1)[j]
+				}
+				for l, v := range unsafe.Slice((*S)(unsafe.Add(b, j*gemvColumn*wordBytes)), k) {
+					s += C((offset + number(x[l])) * number(v))
 				}
 				add(&span(c, i*ldc+1)[i*ldc], j, s, accumulate)
 			}

@@ -116,8 +116,7 @@ func inPlace(k *gemm.Kernels, a, b side, rows int, grouped bool) *plan.Product {
 	return x
 }
 
-// inColumns is a product of so many rows of a as they lie by a b of few columns; nil if it has more, or if rows are
-// not whole steps.
+// inColumns is a product of so many rows of a as they lie by a b of few columns; nil if it has more.
 func inColumns(p *plan.Plan, e *tile.Expr, a, b side, rows int) *plan.Product {
 	x := productOf(p.Machine.Kernels.Thin(), a.factor, b.factor, a.Dtype, b.Dtype)
 	if x == nil || x.Columns == nil || e.TransA || e.TransB || p.Machine.CacheBytes == 0 || p.Machine.Choices.ReadA == plan.ReadAPacked {
@@ -127,7 +126,7 @@ func inColumns(p *plan.Plan, e *tile.Expr, a, b side, rows int) *plan.Product {
 	if i := b.Dim(false); i >= 0 {
 		n = b.Array[i]
 	}
-	if !x.PaysColumns(rows, n, a.size) || !wholeSteps(x.A.Unit, a.Matrix, b.Matrix, true, plan.GCD(a.from, a.size)) {
+	if !x.PaysColumns(rows, n, a.size) {
 		return nil
 	}
 	x.Unpacked, x.A.AsItLies, x.B.AsItLies = x.Columns, true, true

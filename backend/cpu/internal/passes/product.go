@@ -168,7 +168,7 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.MicroKernels[S, C], b *gem
 		p.Path, p.Dots = b, readerOf(gemm.ReadDots, b.DotsRows(), [2]int{b.MR, 1}, func(x plan.Call) {
 			b.MultiplyDots(runOf[T](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, memory.View[T](x.B.Mem)[x.B.Off:], x.B.LD, x.Accumulate)
 		})
-		p.PaysColumns, p.Columns = b.PaysColumns, readerOf(gemm.ReadColumns, gemm.AllRows, [2]int{1, 1}, func(x plan.Call) {
+		p.PaysColumns, p.Columns = b.PaysColumns, readerOf(gemm.ReadColumns, gemm.AllRows, [2]int{b.MR, 1}, func(x plan.Call) {
 			b.Taped(x.Tape).MultiplyColumns(runOf[T](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, memory.View[T](x.B.Mem)[x.B.Off:], x.B.LD, x.Accumulate)
 		})
 	}

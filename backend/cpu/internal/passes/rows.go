@@ -1,8 +1,6 @@
 package passes
 
 import (
-	"slices"
-
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/plan"
 	"matladder/tile"
@@ -49,11 +47,17 @@ const RowsColumns = 1024
 func packsRows(p *plan.Plan, i int) string {
 	o := p.Operands[i]
 	r := &p.Refs[o.Ref]
-	reads, whole, edge, columns := true, true, false, 0
+	reads, edge, columns := true, false, 0
+	var steps []int        // elements of k of arrays
+	if r.Kind == tile.In { // else it is as deep as blocks of b are
+		steps = append(steps, r.Array[r.Dim(false)])
+	}
 	for _, d := range p.AllDots() {
 		if d.A == i {
 			b := p.Operands[d.B]
-			whole = whole && wholeSteps(o.Packing.Unit, r, &p.Refs[b.Ref], b.Columns, o.Part)
+			if k := p.Refs[b.Ref].Dim(b.Columns); k >= 0 {
+				steps = append(steps, p.Refs[b.Ref].Array[k])
+			}
 			reads = reads && readsRows(p, d, r.Rows)
 			edge = edge || endsInEdge(p, d, b, r.Rows)
 			columns = max(columns, lanesOfBlock(p, &p.Refs[b.Ref], r, !b.Columns))
@@ -68,8 +72,13 @@ func packsRows(p *plan.Plan, i int) string {
 		return whyNoCache
 	case o.Columns:
 		return whyTransposed
-	case !whole:
-		return whySteps
+	}
+	for _, elements := range append(steps, r.Cols, o.Part) {
+		if elements%o.Packing.Unit != 0 {
+			return whySteps
+		}
+	}
+	switch {
 	case p.Machine.Choices.ReadA == plan.ReadAPacked:
 		return whyChosen
 	case p.Machine.Choices.ReadA == plan.ReadARows:
@@ -82,19 +91,6 @@ func packsRows(p *plan.Plan, i int) string {
 		return whyManyColumns
 	}
 	return ""
-}
-
-// wholeSteps reports whether rows of a, and what of them a product takes, have whole numbers of so many
-// elements of k, which rows of b are, or else its columns.
-func wholeSteps(elements int, a, b *plan.Matrix, rows bool, part int) bool {
-	sizes := []int{a.Cols, part}
-	if a.Kind == tile.In { // else it is as deep as blocks of b are
-		sizes = append(sizes, a.Array[a.Dim(false)])
-	}
-	if k := b.Dim(rows); k >= 0 {
-		sizes = append(sizes, b.Array[k])
-	}
-	return !slices.ContainsFunc(sizes, func(n int) bool { return n%elements != 0 })
 }
 
 // readsRows reports whether the micro-kernel of product d can read so many rows of an a

@@ -1,15 +1,11 @@
-// Command decoder is a small language model, as one is written for gomlx, with greedy decoding:
-// embeddings, RMS norm, rotary positions, causal attention with grouped heads and a cache, gated
-// MLP, logits. Its weights are random. It decodes the same tokens on matladder and on gomlx's own
-// Go backend, and tells how long each took.
-package main
+package gomlx_test
 
 import (
 	"fmt"
-	"log"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"testing"
 	"time"
 
 	"github.com/gomlx/compute"
@@ -20,24 +16,50 @@ import (
 	_ "matladder/integrations/gomlx"
 )
 
-func main() {
-	ours, err := compute.NewWithConfig("matladder")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer ours.Finalize()
+// The decoder is a small language model, as one is written for gomlx, with greedy decoding:
+// embeddings, RMS norm, rotary positions, causal attention with grouped heads and a cache, gated
+// MLP, logits. Its weights are random.
+
+// TestDecoder decodes the same tokens on matladder and on gomlx's own Go backend.
+func TestDecoder(t *testing.T) {
+	ours := opened(t)
 	var tokens [2][]int32
 	for i, b := range []compute.Backend{ours, gobackend.GetBackend()} {
-		var times [2]time.Duration
-		if tokens[i], times, err = decode(b, 64, 32); err != nil {
-			log.Fatalf("%s: %v", b.Name(), err)
+		var err error
+		if tokens[i], _, err = decode(b, 64, 8); err != nil {
+			t.Fatalf("%s: %v", b.Name(), err)
 		}
-		fmt.Printf("%-10s a prompt of 64 tokens %7.1f ms, a token %5.1f ms\n", b.Name(), times[0].Seconds()*1e3, times[1].Seconds()*1e3)
 	}
 	if !slices.Equal(tokens[0], tokens[1]) {
-		log.Fatalf("tokens differ: %v and %v", tokens[0], tokens[1])
+		t.Errorf("tokens differ: %v and %v", tokens[0], tokens[1])
 	}
-	fmt.Println("the same", len(tokens[0]), "tokens:", tokens[0])
+}
+
+// BenchmarkDecoder tells how long a prompt of 64 tokens takes, and a token behind it.
+func BenchmarkDecoder(b *testing.B) {
+	for _, on := range []compute.Backend{opened(b), gobackend.GetBackend()} {
+		b.Run(on.Name(), func(b *testing.B) {
+			var sum [2]time.Duration
+			for b.Loop() {
+				_, times, err := decode(on, 64, 32)
+				if err != nil {
+					b.Fatal(err)
+				}
+				sum[0], sum[1] = sum[0]+times[0], sum[1]+times[1]
+			}
+			b.ReportMetric(sum[0].Seconds()*1e3/float64(b.N), "ms/prompt")
+			b.ReportMetric(sum[1].Seconds()*1e3/float64(b.N), "ms/token")
+		})
+	}
+}
+
+func opened(t testing.TB) compute.Backend {
+	b, err := compute.NewWithConfig("matladder")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Finalize)
+	return b
 }
 
 // The model's sizes, and the slots of its cache.
