@@ -20,11 +20,12 @@ import (
 
 // Exercise is one blank to fill in.
 type Exercise struct {
-	Number int    // that of its lesson
-	Title  string // what it is about
-	Name   string // that of its Go file
-	Hints  []string
-	Moral  string // what the learner may conclude, once it is right
+	Number  int    // that of its lesson
+	Title   string // what it is about
+	Name    string // that of its Go file
+	Hints   []string
+	Moral   string   // what the learner may conclude, once it is right
+	Answers []string // to what its lesson has people predict, where they need no measurement
 
 	declares
 	with func(parts) checker
@@ -54,7 +55,7 @@ var texts embed.FS
 var words string
 
 // described has of each exercise what exercises.txt says: a paragraph each, in their order, of
-// number, file and title, hints (-) and moral (=).
+// number, file and title, hints (-), moral (=) and answers (~).
 func described(list ...Exercise) []Exercise {
 	for i, paragraph := range strings.Split(strings.ReplaceAll(words, "\r\n", "\n"), "\n\n") {
 		e := &list[i]
@@ -65,8 +66,10 @@ func described(list ...Exercise) []Exercise {
 				e.Name, e.Title, _ = strings.Cut(text, ": ")
 			case mark == "-":
 				e.Hints = append(e.Hints, text)
-			default:
+			case mark == "=":
 				e.Moral = text
+			default:
+				e.Answers = append(e.Answers, text)
 			}
 		}
 	}

@@ -49,8 +49,6 @@
 //	--list           print which peers there are, and how to install the others
 //	--accumulators   print how each kernel and peer adds its products, as bench does
 //	--report FILE    compare what is in a results FILE; may be repeated
-//	--page FILE      put the report between the marks of this FILE
-//	--note TEXT      TEXT to put above the report
 //
 // # Exit status
 //

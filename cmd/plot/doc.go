@@ -39,7 +39,6 @@
 //	--table-columns COLUMNS   more COLUMNS of text and md tables (min, p20, p80, n, disturbed,
 //	                          cycles, ipc, l2_misses, l3_misses, dtlb_misses, joules, watts,
 //	                          per_joule)
-//	--readme FILE             write the ladder's table into FILE between its marks
 //	--html FILE               write a page to explore, which needs no network, to FILE
 //
 // # Exit status

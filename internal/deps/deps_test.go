@@ -127,7 +127,7 @@ workshop/exercises/*: tile problem
 workshop/blanks/*: tile problem
 workshop/solutions/*: tile problem
 workshop: internal/each kernels model/anatomy model/traverse model machine/mesh machine check problem tile tile/interp workshop/exercises/* workshop/blanks/* workshop/solutions/*
-workshop/classroom: stats internal/cgroup internal/counters internal/files plots plugins results workshop golang.org/x/sys/windows
+workshop/classroom: stats internal/each internal/cgroup internal/counters internal/files plots plugins results workshop golang.org/x/sys/windows
 cmd/workshop: cmd/internal/workshop internal/cli
 cmd/internal/workshop: internal/known stats internal/cli internal/files plots/figure results workshop workshop/classroom github.com/spf13/pflag
 plugins: internal/each internal/known internal/files golang.org/x/sys/unix golang.org/x/sys/windows
@@ -157,6 +157,7 @@ tools/realkernels: backend backend/registry/builtin backend/xla/aot internal/cli
 tools/pallasref: model backend backend/xla/aot backend/xla/aot/schedule internal/cli internal/files internal/childlog kernels lower/mosaic plugins problem tile github.com/spf13/pflag
 tools/gpubars: stats results kernels backend/xla/aot backend/xla/pjrt internal/cli tools/fakegpu github.com/spf13/pflag
 tools/hero: internal/cli internal/files kernels machine model/traverse problem results stats tile
+tools/page: internal/cli internal/files
 tools/offline: internal/cli plugins workshop/classroom
 tools/rate: . backend backend/cpu backend/seeded kernels model/blocking problem tile
 tools/slides: internal/each internal/cli workshop

@@ -13,9 +13,8 @@
 //	direct.go     the micro-kernel on a b that is not packed: it goes down its rows
 //	strided.go    the micro-kernel on both operands where they lie
 //	groups.go     the micro-kernel of groups of k that have scales
-//	gemv.go       rows of a, each along memory, by few columns of b
+//	gemv.go       rows of a, each along memory, by few columns of b; or rows of b by few rows of a
 //	stream.go     one row of a by eight rows of b, which are read from end to end
-//	dots.go       few rows of a by rows of b, each along memory
 //	bias.go       the column sums that unsigned products need
 //	pack.go       packing of rows that run along a panel, and masks
 //	transpose.go  packing of rows that run across a panel

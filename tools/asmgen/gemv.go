@@ -6,12 +6,15 @@ import (
 )
 
 // A Gemv multiplies rows of a as they lie by few columns of b, each a vector in memory: dot products,
-// as many at a time as a vector has lanes. Type gemv of package gemm has the loop.
+// as many at a time as a vector has lanes. Type gemv of package gemm has the loop. Across, a and b
+// have changed sides: few rows of a meet rows of b.
 type Gemv struct {
 	Vector
 	Product
 	Bytes   int // of an element, of which words have one or more
 	Columns int // at most
+
+	across bool // c is transposed: sums of a column follow each other
 }
 
 const (
@@ -39,7 +42,11 @@ func (g Gemv) gemv(a *Asm) {
 	if !g.Masks {
 		frame = g.bytes()
 	}
-	a.FuncFrame("gemv"+g.Name+g.Suffix, frame, g.summing("ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, bias *C"),
+	name := "gemv"
+	if g.across {
+		name = "dots"
+	}
+	a.FuncFrame(name+g.Name+g.Suffix, frame, g.summing("ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, bias *C"),
 		rC, rLDC, rA, "", rGemvLDA, rWhole, rRowsLeft, rCount)
 	a.Op("SHLQ", imm(2), rLDC)
 	a.threefold(rGemvLDA, rGemvLDA3)
@@ -111,24 +118,50 @@ func (g Gemv) turns(a *Asm, rows, cols int) {
 	a.Place(turn)
 	a.load("b", rB)
 	g.bases(a, rows)
-	sum := g.fold(a, g.sums(a, rows, cols))
+	lines := [][]string{g.sums(a, rows, cols)} // of c, each behind the one before
+	if g.across {
+		lines = transposed(lines[0], cols)
+	}
+	sum := g.fold(a, slices.Concat(lines...))
 	if g.offset {
 		a.load("bias", rNext)
 		a.Op(g.Add, at(rNext, 0), sum, sum)
 	}
 	g.fresh(a, rows)
-	g.store(a, sum, rows, cols)
+	if g.across {
+		g.store(a, sum, cols, rows)
+	} else {
+		g.store(a, sum, rows, cols)
+	}
 	g.next(a, rows, turn, func() {
-		if g.Masks {
-			a.EOL("the last sums, of those rows")
-			a.Op("IMUL3Q", imm(-cols), rRowsLeft, rCount)
-			a.Op("ADDQ", imm(rows*cols), rCount)
-			a.Op("MOVQ", imm(-1), rNext)
-			a.Op("SHLXQ", rCount, rNext, rNext)
-			a.Op("ANDQ", imm(1<<(rows*cols)-1), rNext)
-			a.Op("KMOVW", rNext, gemvLive)
+		if !g.Masks {
+			return
 		}
+		a.EOL("the last sums, of those rows")
+		together, times := cols, 1 // sums of a row, and how often they come
+		if g.across {
+			together, times = 1, 0
+			for range cols {
+				times = times<<rows | 1
+			}
+		}
+		a.Op("IMUL3Q", imm(-together), rRowsLeft, rCount)
+		a.Op("ADDQ", imm(rows*together), rCount)
+		a.Op("MOVQ", imm(-1), rNext)
+		a.Op("SHLXQ", rCount, rNext, rNext)
+		a.Op("ANDQ", imm(1<<(rows*together)-1), rNext)
+		a.Op("IMUL3Q", imm(times), rNext, rNext)
+		a.Op("KMOVW", rNext, gemvLive)
 	})
+}
+
+// transposed are the columns of rows of so many.
+func transposed(rows []string, cols int) [][]string {
+	list := make([][]string, cols)
+	for i, x := range rows {
+		list[i%cols] = append(list[i%cols], x)
+	}
+	return list
 }
 
 // bases sets them for a turn.
@@ -158,6 +191,10 @@ func (g Gemv) next(a *Asm, rows int, turn Label, last func()) {
 	last()
 	a.Place(whole)
 	for _, of := range [][2]string{{rGemvLDA, rA}, {rLDC, rC}} {
+		if g.across && of[1] == rC {
+			a.Op("LEAQ", indexed(at(rC, 0), rFresh, 4), rC)
+			continue
+		}
 		a.Op("MOVQ", rFresh, rCount)
 		a.Op("IMULQ", of[0], rCount)
 		a.Op("ADDQ", rCount, of[1])
@@ -371,14 +408,16 @@ func (g Gemv) blend(a *Asm, apart int, x, y, to string) string {
 	return to
 }
 
-// store writes the sums of a turn to c, or adds them.
-func (g Gemv) store(a *Asm, sum string, rows, cols int) {
+// store writes the sums of a turn to lines of c of some width, or adds them.
+func (g Gemv) store(a *Asm, sum string, lines, width int) {
 	const rTo, rApart, rLive = "R8", "R10", "R13"
-	held, apart, stored := g.reg(rows*cols), a.NewLabel("apart"), a.NewLabel("stored")
-	if g.Masks || rows*cols == g.Lanes {
-		a.JumpIf(rLDC, "JNE", 4*cols, apart)
+	held, apart, stored := g.reg(lines*width), a.NewLabel("apart"), a.NewLabel("stored")
+	if g.Masks || lines*width == g.Lanes {
+		if lines > 1 {
+			a.JumpIf(rLDC, "JNE", 4*width, apart)
+		}
 		if !g.Masks {
-			a.JumpIf(rFresh, "JNE", rows, apart)
+			a.JumpIf(rFresh, "JNE", g.rowsOf(lines, width), apart)
 		}
 		a.Op("MOVBLZX", a.arg("accumulate"), rCount)
 		a.addOrNot(rCount, func(add bool) {
@@ -399,14 +438,14 @@ func (g Gemv) store(a *Asm, sum string, rows, cols int) {
 	}
 	a.Op("MOVQ", rC, rTo)
 	if g.Masks {
-		a.EOL("rows are where their lanes are those of memory")
-		a.Op("LEAQ", at(rLDC, -4*cols), rApart)
+		a.EOL("lines are where their lanes are those of memory")
+		a.Op("LEAQ", at(rLDC, -4*width), rApart)
 		a.Op("KMOVW", gemvLive, rLive)
 		a.Op("MOVBLZX", a.arg("accumulate"), rCount)
 		a.addOrNot(rCount, func(add bool) {
-			for i := range rows {
+			for i := range lines {
 				a.Op("MOVQ", rLive, rCount)
-				a.Op("ANDQ", imm((1<<cols-1)<<(i*cols)), rCount)
+				a.Op("ANDQ", imm((1<<width-1)<<(i*width)), rCount)
 				a.Op("KMOVW", rCount, gemvRow)
 				if add {
 					a.Op(g.Add, at(rTo, 0), sum, gemvRow, sum)
@@ -419,24 +458,47 @@ func (g Gemv) store(a *Asm, sum string, rows, cols int) {
 		return
 	}
 	a.Op("VMOVUPS", sum, at("SP", 0))
-	for range rows - 1 {
-		a.Op("ADDQ", rLDC, rTo)
+	rows := g.rowsOf(lines, width)
+	if g.across {
+		a.threefold(rLDC, rApart)
+		a.Op("ADDQ", imm(4*(rows-1)), rTo)
+	} else {
+		for range rows - 1 {
+			a.Op("ADDQ", rLDC, rTo)
+		}
 	}
 	a.Op("MOVQ", rFresh, rLive)
 	a.Op("MOVBLZX", a.arg("accumulate"), rCount)
 	a.addOrNot(rCount, func(add bool) {
 		for i := rows - 1; i >= 0; i-- {
-			for j := range cols {
-				g.storeOne(a, at("SP", 4*(i*cols+j)), at(rTo, 4*j), xmm(sum), xmm(held), add)
+			for j := range lines * width / rows {
+				from, to := 4*(i*width+j), at(rTo, 4*j)
+				if g.across {
+					from, to = 4*(j*width+i), rowOf(rTo, rLDC, rApart, j, 0)
+				}
+				g.storeOne(a, at("SP", from), to, xmm(sum), xmm(held), add)
 			}
-			if i > 0 {
+			switch {
+			case i == 0:
+				continue
+			case g.across:
+				a.Op("SUBQ", imm(4), rTo)
+			default:
 				a.Op("SUBQ", rLDC, rTo)
-				a.Op("DECQ", rLive)
-				a.Op("JEQ", string(stored))
 			}
+			a.Op("DECQ", rLive)
+			a.Op("JEQ", string(stored))
 		}
 	})
 	a.Place(stored)
+}
+
+// rowsOf is how many rows of a lines of c are.
+func (g Gemv) rowsOf(lines, width int) int {
+	if g.across {
+		return width
+	}
+	return lines
 }
 
 // storeOne stores one sum of memory, or adds it.
@@ -472,11 +534,15 @@ func (g Gemv) fewRows(a *Asm) {
 	a.Op("MOVBLZX", a.arg("accumulate"), rCount)
 	a.addOrNot(rCount, func(add bool) { g.storeOne(a, "", at(rTo, 0), xmm(sum), xmm(g.reg(1)), add) })
 	a.Op("ADDQ", imm(gemvColumn), rColumn)
-	a.Op("ADDQ", imm(4), rTo)
+	right, down := imm(4), rLDC
+	if g.across {
+		right, down = down, right
+	}
+	a.Op("ADDQ", right, rTo)
 	a.Op("DECQ", rColumns)
 	a.Op("JNE", string(column))
 	a.Op("ADDQ", rGemvLDA, rA)
-	a.Op("ADDQ", rLDC, rC)
+	a.Op("ADDQ", down, rC)
 	a.Op("DECQ", rRowsLeft)
 	a.Op("JNE", string(row))
 	a.Return()

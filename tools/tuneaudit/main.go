@@ -1,6 +1,6 @@
 // Tuneaudit compares the tuner of tune with an exhaustive search:
 //
-//	go run ./tools/tuneaudit --page docs/notebook/tuned.md --time-budget 9m
+//	go run ./tools/tuneaudit --time-budget 9m | go run ./tools/page audit docs/notebook/tuned.md
 //	go run ./tools/tuneaudit --config my.yaml --rounds 6
 //
 // For each size of a sweep, with its kernels and dtypes in turn, it runs the tuner, then times
@@ -44,14 +44,11 @@ func main() {
 	cli.Main("tuneaudit", run)
 }
 
-// mark is the name of the marks around the report in a page.
-const mark = "audit"
-
 // options are what the command line asks for.
 type options struct {
-	config, backend, csv, page, note string
-	threads, rounds, candidates      int
-	budget                           time.Duration
+	config, backend, csv        string
+	threads, rounds, candidates int
+	budget                      time.Duration
 
 	saved bool // something is in the file csv
 }
@@ -76,8 +73,6 @@ func (o *options) parse(args []string) error {
 	f.IntVar(&o.rounds, "rounds", 30, "`N` samples of each block shape of the exhaustive search")
 	f.DurationVar(&o.budget, "time-budget", 0, "wall `TIME` of the whole execution; 0 for no limit")
 	f.StringVar(&o.csv, "csv", filepath.Join("out", "audit.csv"), "`FILE` for what was measured")
-	f.StringVar(&o.page, "page", "", "put the report between the marks of this `FILE`")
-	f.StringVar(&o.note, "note", "", "`TEXT` to put above the report")
 	if err := cli.Parse(f, args, "usage: tuneaudit [flags]"); err != nil {
 		return err
 	}
@@ -98,10 +93,7 @@ func (o *options) audit(ctx context.Context, args []string, stdout, stderr io.Wr
 	if err := o.parse(args); err != nil {
 		return err
 	}
-	if err := o.putReport(nil, io.Discard, false); err != nil { // before minutes of measuring
-		return err
-	}
-	if err := cmp.Or(files.MakeFolder(o.csv), files.Writable(o.csv)); err != nil {
+	if err := cmp.Or(files.MakeFolder(o.csv), files.Writable(o.csv)); err != nil { // before minutes of measuring
 		return err
 	}
 	a := Auditor{Rounds: o.rounds}
@@ -150,14 +142,10 @@ func (o *options) audit(ctx context.Context, args []string, stdout, stderr io.Wr
 		}
 	}
 	if len(audits) > 0 {
-		text, err := o.report(d.Device().Names[0], d.Device().Parallel, audits, table)
-		if err != nil {
+		if err := report(stdout, d.Device().Names[0], d.Device().Parallel, audits, table); err != nil {
 			return err
 		}
-		if err := o.putReport(text, stdout, true); err != nil {
-			return err
-		}
-		fmt.Fprintln(stdout, o.csv)
+		fmt.Fprintln(stderr, o.csv)
 	}
 	if failed {
 		return cli.ErrTold
@@ -250,17 +238,13 @@ func (o *options) save(audits []Audit) error {
 	return nil
 }
 
-// report is the table of all audits and what they come to, with the time of look-ups
+// report writes the table of all audits and what they come to, with the time of look-ups
 // in the machine's table with their rows.
-func (o *options) report(machine string, threads int, audits []Audit, table *tuned.Table) ([]byte, error) {
-	var text bytes.Buffer
-	if o.note != "" {
-		fmt.Fprintf(&text, "%s\n\n", o.note)
-	}
+func report(w io.Writer, machine string, threads int, audits []Audit, table *tuned.Table) error {
 	made := audits[0].Row.Evidence
-	fmt.Fprintf(&text, "Measured on %s, %s, %s, %s.\n\n", made.Date, machine, words.Count(threads, "thread"), made.Versions)
-	if err := writeReport(&text, audits); err != nil {
-		return nil, err
+	fmt.Fprintf(w, "Measured on %s, %s, %s, %s.\n\n", made.Date, machine, words.Count(threads, "thread"), made.Versions)
+	if err := writeReport(w, audits); err != nil {
+		return err
 	}
 	var rows []tuned.Row
 	for _, a := range audits {
@@ -269,41 +253,20 @@ func (o *options) report(machine string, threads int, audits []Audit, table *tun
 	}
 	work, err := os.MkdirTemp("", "audit")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer os.RemoveAll(work)
 	path := filepath.Join(work, "table.yaml")
 	if err := table.WriteFile(path); err != nil {
-		return nil, err
+		return err
 	}
 	times, err := timeLookups(path, rows)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	slices.Sort(times)
 	format := func(d time.Duration) string { return stats.FormatSeconds(d.Seconds()) }
-	fmt.Fprintf(&text, "- a later run has the block shape from a table of %s in %s in the median of %s, %s at most: the file is read each time\n",
+	_, err = fmt.Fprintf(w, "- a later run has the block shape from a table of %s in %s in the median of %s, %s at most: the file is read each time\n",
 		words.Count(len(table.Rows), "row"), format(times[len(times)/2]), words.Count(len(times), "look-up"), format(times[len(times)-1]))
-	return text.Bytes(), nil
-}
-
-// putReport writes the report to stdout, or between the marks of the page if one is
-// named; without write it finds out only whether that could be done.
-func (o *options) putReport(text []byte, stdout io.Writer, write bool) error {
-	if o.page == "" {
-		_, err := stdout.Write(text)
-		return err
-	}
-	whole, err := cli.Fill("page", o.page, mark, text)
-	if err != nil {
-		return err
-	}
-	if !write {
-		return files.Writable(o.page)
-	}
-	if err := files.Replace(o.page, whole); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(stdout, o.page)
 	return err
 }

@@ -136,7 +136,7 @@ func TestClass(t *testing.T) {
 	if err != nil || len(pictures) != 1 {
 		t.Fatalf("%d pictures, %v", len(pictures), err)
 	}
-	if got := Answers(2, c[:1].Summaries()); len(got) != 2 || !strings.Contains(got[0].Text, "v2 is 4.00 times as fast as v1 at 1024") {
+	if got := Answers(2, c[:1].Summaries()); len(got) != 2 || !strings.Contains(got[1].Text, "v2 is 4.00 times as fast as v1 at 1024") {
 		t.Errorf("answers: %v", got)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"matladder/internal/each"
 	"matladder/internal/files"
 	"matladder/internal/words"
 	"matladder/results"
@@ -162,8 +163,7 @@ func measuredAnswer(s *stats.Summary, format string, args ...any) Answer {
 // points tell.
 func Answers(lesson int, points []stats.Summary) []Answer {
 	m := measured(points)
-	var list []Answer
-	fixed := func(text string) { list = append(list, Answer{Text: text}) }
+	list := each.Of(workshop.All[lesson].Answers, func(text string) Answer { return Answer{Text: text} })
 	ratio := func(what string, a, b *stats.Summary) {
 		if a != nil && b != nil && a.Pos.File == b.Pos.File {
 			list = append(list, measuredAnswer(a, "%s: %s times as fast, at %s in %s", what, words.Figure(a.Rate.Median/b.Rate.Median), a.Size(), a.DtypeA))
@@ -174,23 +174,17 @@ func Answers(lesson int, points []stats.Summary) []Answer {
 		if s := m.find("v1_naive", "float32", cube(1024), cube(2048), cube(512)); s != nil && s.PeakFLOPs > 0 {
 			list = append(list, measuredAnswer(s, "the peak is %s GFLOP/s, and v1 reaches %s %% of it at %s", words.Figure(s.PeakFLOPs/1e9), words.Figure(s.PercentOfPeak.Median), s.Size()))
 		}
-	case 1:
-		fixed("a, b and o take 48 MiB: three times 16, so they do not fit")
-		fixed("one core works on one program")
 	case 2:
 		if s := m.find("v2_parallel", "float32", cube(1024), cube(2048), cube(512)); s != nil && s.OverBelow.Known() {
 			list = append(list, measuredAnswer(s, "v2 is %s times as fast as v1 at %s in float32", words.Figure(s.OverBelow.Median), s.Size()))
 		}
-		fixed("each panel of b comes in twice")
 	case 3:
-		fixed("4·4·4 = 64 steps, and each block of a comes in 4 times")
 		if s := m.find("v3_block", "float32", cube(512), cube(1024), cube(256)); s != nil && s.OverBelow.Known() {
 			list = append(list, measuredAnswer(s, "v3 is %s times as fast as v2 at %s in float32", words.Figure(s.OverBelow.Median), s.Size()))
 		} else if a := m.find("v3_block", "float32", cube(1024), cube(256)); a != nil {
 			ratio("v3 beside v2", a, m.find("v2_parallel", "float32", [3]int{a.M, a.K, a.N}))
 		}
 	case 4:
-		fixed("bytes 3.4 times fewer (71.3 MB and 21.0 MB), steps 64 times fewer (512 and 8)")
 		if s := m.find("v4_optblock", "float32", cube(1024)); s != nil {
 			list = append(list, measuredAnswer(s, "%s is the fastest of v4's block shapes that were measured at 1024", s.Blocks()))
 		}
@@ -206,17 +200,11 @@ func Answers(lesson int, points []stats.Summary) []Answer {
 				ratio(dtype+" beside float32", a, m.find("v5_quant", "float32", [3]int{a.M, a.K, a.N}))
 			}
 		}
-	case 6:
-		fixed("2·4096³ FLOPs at 197 TFLOP/s take 698 µs")
-		fixed("32768 steps of 240 ns are 7.86 ms")
-		fixed("the schedule on the page says what v5 reaches")
 	case 7:
 		if s := m.find("v4_optblock", "float32", cube(512)); s != nil {
 			list = append(list, measuredAnswer(s, "%s is the fastest of v4's block shapes that were measured at 512", s.Blocks()))
 		}
 	case 8:
-		fixed("v1 moves 1.9 GB, v3 276.8 MB")
-		fixed("v4 computes 53 % of v3: half, and a part of the blocks on the diagonal")
 		if first := m.attention("v1_scores", "float32", "1024", "causal"); first != nil {
 			best := first
 			for _, kernel := range []string{"v2_rows", "v3_flash", "v4_skip"} {
@@ -227,16 +215,8 @@ func Answers(lesson int, points []stats.Summary) []Answer {
 			ratio("the fastest is "+best.Kernel+", beside v1", best, first)
 		}
 	case 9:
-		fixed("v1 moves 268.6 MB, twice the arrays")
-		fixed("v4 moves 134.2 MB, v5 33.8 MB")
 		ratio("v5 beside v4", m.attention("v5_split", "bfloat16", "1×8192:heads=32:group=4:dim=128", ""), m.attention("v4_skip", "bfloat16", "1×8192:heads=32:group=4:dim=128", ""))
-	case 10:
-		fixed("358 µs to gather, 305 µs to multiply at the peak")
-		fixed("488 µs on 256 chips: 9.7 times as fast with 16 times as many, if nothing overlaps")
-		fixed("65 µs on 256 chips: five times as fast with 64 times as many")
 	case 11:
-		fixed("4 + 8/32 = 4.25 bits of MXFP4, and 4 + 8/16 = 4.5 of NVFP4")
-		fixed("7.9 becomes 6, the largest code")
 		for _, rows := range []int{1, 16} {
 			size := [3]int{rows, 1024, 1024}
 			weights := m.fastest("v6_mx", "bfloat16", func(s *stats.Summary) bool {
@@ -251,10 +231,6 @@ func Answers(lesson int, points []stats.Summary) []Answer {
 		if mxfp4 != nil && int8 != nil && mxfp4.QuantRelErr.Known && int8.QuantRelErr.Value > 0 {
 			list = append(list, Answer{fmt.Sprintf("MXFP4 loses %s times what int8 does", words.Figure(mxfp4.QuantRelErr.Value/int8.QuantRelErr.Value)), mxfp4.Latest})
 		}
-	case 12:
-		fixed("a tile of 6×2: 8 loads for 12 products; of 1×1: 2 for 1")
-	case 13:
-		fixed("matches are 268 MB, A and B 34 MB; with blocks of 256 queries B is read 4 times, 135 MB in all")
 	}
 	return list
 }

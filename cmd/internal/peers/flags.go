@@ -20,7 +20,7 @@ type flags struct {
 	set *pflag.FlagSet
 
 	peers, threads, paths, report []string
-	out, page, note, tuned        string
+	out, tuned                    string
 	list, resume, accumulators    bool
 	budget                        time.Duration
 
@@ -59,8 +59,6 @@ func parseFlags(args []string) (*flags, error) {
 	s.BoolVar(&f.list, "list", false, "print which peers there are, and how to install the others")
 	s.BoolVar(&f.accumulators, "accumulators", false, "print how each kernel and peer adds its products, as bench does")
 	s.StringArrayVar(&f.report, "report", nil, "compare what is in a results `FILE`; may be repeated")
-	s.StringVar(&f.page, "page", "", "put the report between the marks of this `FILE`")
-	s.StringVar(&f.note, "note", "", "`TEXT` to put above the report")
 	cli.Group(s, "WITHOUT MEASURING")
 	if err := cli.Parse(s, args, manual); err != nil {
 		return nil, err
@@ -81,13 +79,11 @@ func (f *flags) check() error {
 		return cli.Usagef("--accumulators prints a table and measures nothing: leave --out out")
 	case f.budget < 0:
 		return cli.Usagef("--time-budget %s is negative", f.budget)
-	case len(f.report) == 0 && (f.page != "" || f.note != ""):
-		return cli.Usagef("--page and --note are for --report")
 	}
 	if len(f.report) > 0 {
 		var other string
 		f.set.Visit(func(flag *pflag.Flag) {
-			if !slices.Contains([]string{"report", "page", "note"}, flag.Name) {
+			if flag.Name != "report" {
 				other = flag.Name
 			}
 		})

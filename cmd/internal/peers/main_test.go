@@ -98,24 +98,9 @@ func TestMeasure(t *testing.T) {
 	if code, output := call(args...); code != cli.Usage || !strings.Contains(output, "exists") {
 		t.Errorf("a file that exists: status %d: %s", code, output)
 	}
-	page := filepath.Join(t.TempDir(), "page.md")
-	if err := os.WriteFile(page, []byte("above\n"+beginMark+"\nold\n"+endMark+"\nbelow\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if code, output := call("--report", out, "--page", page, "--note", "A note."); code != cli.OK {
-		t.Fatalf("status %d: %s", code, output)
-	}
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"above\n" + beginMark, "A note.", "## Sweep peers\n\nMeasured on ", "| ÷ best peer |", endMark + "\nbelow\n"} {
-		if !strings.Contains(string(text), want) {
-			t.Errorf("no %q in the page:\n%s", want, text)
-		}
-	}
-	if strings.Contains(string(text), "old") {
-		t.Errorf("the old report stays:\n%s", text)
+	code, output = call("--report", out)
+	if code != cli.OK || !strings.HasPrefix(output, "## Sweep peers\n\nMeasured on ") || !strings.Contains(output, "| ÷ best peer |") {
+		t.Errorf("status %d: %s", code, output)
 	}
 }
 
@@ -205,7 +190,7 @@ func TestMistakes(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	header, _, _ := bytes.Cut(sample, []byte("\n"))
-	for name, text := range map[string][]byte{"rows.csv": sample, "header.csv": append(header, '\n'), "bare.md": []byte("# A page\n")} {
+	for name, text := range map[string][]byte{"rows.csv": sample, "header.csv": append(header, '\n')} {
 		if err := os.WriteFile(name, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -221,7 +206,6 @@ func TestMistakes(t *testing.T) {
 		{"--threads 1,1", cli.Usage, "1 is listed twice"},
 		{"--sizes 0", cli.Usage, `--sizes: size "0"`},
 		{"--config nothing", cli.Usage, `unknown sweep "nothing"`},
-		{"--page x.md", cli.Usage, "are for --report"},
 		{"--report rows.csv --sizes 64", cli.Usage, "--sizes is for measuring, and --report shows what was measured"},
 		{"--resume", cli.Usage, "--resume needs --out"},
 		{"--time-budget -1s", cli.Usage, "is negative"},
@@ -230,10 +214,8 @@ func TestMistakes(t *testing.T) {
 		{"--report .", cli.Usage, "--report: . is a folder, not a results file"},
 		{"--report=", cli.Usage, "--report is empty"},
 		{"--report header.csv", cli.Failed, "header.csv has no rows; measure some with"},
-		{"--report rows.csv --page none.md", cli.Usage, "--page: open none.md: "},
-		{"--report rows.csv --page bare.md", cli.Usage, "--page: bare.md: the mark <!-- peers:begin --> stands in it 0 times"},
 		{"--path none --list", cli.Usage, "--path: stat none: "},
-		{"--path bare.md --list", cli.Usage, "--path: bare.md is not a folder"},
+		{"--path header.csv --list", cli.Usage, "--path: header.csv is not a folder"},
 		{"--peers= --list", cli.Usage, "--peers is empty"},
 		{"--seed x", cli.Usage, `--seed: "x" is not a whole number (peers --help lists the flags)`},
 	} {
@@ -267,5 +249,3 @@ func TestHelp(t *testing.T) {
 		t.Errorf("status %d: %s", code, output)
 	}
 }
-
-var beginMark, endMark = cli.Marks(peersMarks)

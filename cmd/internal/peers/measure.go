@@ -21,7 +21,6 @@ import (
 	"matladder/harness/tuned"
 	"matladder/internal/cli"
 	"matladder/internal/each"
-	"matladder/internal/files"
 	"matladder/internal/words"
 	"matladder/kernels"
 	"matladder/problem"
@@ -194,23 +193,17 @@ func peers(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	switch {
 	case len(f.report) > 0:
-		return report(ctx, f.report, f.page, f.note, stdout)
+		return report(ctx, f.report, stdout)
 	case f.list:
 		return list(ctx, f, stdout)
 	}
 	return measure(ctx, f, stdout, stderr)
 }
 
-// peersMarks is the name of the marks around the report in a page.
-const peersMarks = "peers"
-
 // report writes the comparison of what is in files as Markdown, each under the name
-// of its sweep, numbered where one comes again, or puts it between the marks of a page.
-func report(ctx context.Context, names []string, page, note string, stdout io.Writer) error {
+// of its sweep, numbered where one comes again.
+func report(ctx context.Context, names []string, stdout io.Writer) error {
 	var text bytes.Buffer
-	if note != "" {
-		fmt.Fprintf(&text, "%s\n\n", note)
-	}
 	runs := map[string]int{} // of a sweep
 	for i, name := range names {
 		file, err := results.ReadFileContext(ctx, name)
@@ -235,15 +228,8 @@ func report(ctx context.Context, names []string, page, note string, stdout io.Wr
 			return err
 		}
 	}
-	if page == "" {
-		_, err := stdout.Write(text.Bytes())
-		return err
-	}
-	whole, err := cli.Fill("page", page, peersMarks, text.Bytes())
-	if err != nil {
-		return err
-	}
-	return files.Replace(page, whole)
+	_, err := stdout.Write(text.Bytes())
+	return err
 }
 
 // started is what the name of a run ends with, behind that of its sweep.

@@ -133,8 +133,6 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		switch {
 		case o.table != "":
 			err = o.writeTable(stdout, rows)
-		case o.readme != "":
-			err = o.rewriteReadme(stdout, rows)
 		case o.html != "":
 			err = o.writeReport(ctx, stdout, rows)
 		default:
@@ -215,7 +213,7 @@ func (o *options) read(ctx context.Context, warn func(error)) ([]stats.Summary, 
 // check refuses files that do not go with the flags: of --html the page itself and
 // what can be read only once, and all but two for pictures that compare.
 func (o *options) check(paths []string) error {
-	if draws := o.table == "" && o.readme == "" && o.html == ""; draws && len(o.kinds) == 1 && o.kinds[0] == plots.Compare && len(paths) != 2 {
+	if draws := o.table == "" && o.html == ""; draws && len(o.kinds) == 1 && o.kinds[0] == plots.Compare && len(paths) != 2 {
 		return fmt.Errorf("--as %s holds one results file against another: it takes two, the old one first, and there %s", plots.Compare, isOrAre(len(paths)))
 	}
 	if o.html == "" {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -213,51 +212,6 @@ func TestRun_JSON(t *testing.T) {
 	}
 }
 
-func TestRun_Readme(t *testing.T) {
-	workplace(t)
-	before, after := "# Title\n\ntext\n"+beginMark, endMark+"\nmore"
-	write(t, "README.md", before+"\nold\n"+after)
-	args := []string{"--readme=README.md", "--dtype=float32"}
-	for range 2 { // the second time changes nothing
-		if code, stdout, stderr := plot(args...); code != cli.OK || stdout != "README.md\n" || stderr != "" {
-			t.Fatalf("exit %d, %q, %q", code, stdout, stderr)
-		}
-		_, table, _ := plot("--table=md", "--dtype=float32")
-		if diff := cmp.Diff(before+"\n\n"+table+"\n"+after, read(t, "README.md")); diff != "" {
-			t.Errorf("-want +got:\n%s", diff)
-		}
-	}
-
-	write(t, "crlf.md", strings.ReplaceAll(before+"\n"+after, "\n", "\r\n"))
-	plot("--readme=crlf.md")
-	if text := read(t, "crlf.md"); strings.Count(text, "\n") != strings.Count(text, "\r\n") {
-		t.Error("line ends are mixed")
-	}
-	if runtime.GOOS != "windows" {
-		if err := os.Symlink("README.md", "link.md"); err != nil {
-			t.Fatal(err)
-		}
-		plot("--readme=link.md")
-		if info, err := os.Lstat("link.md"); err != nil || info.Mode()&os.ModeSymlink == 0 {
-			t.Error("a link was replaced by a file")
-		}
-	}
-	for text, want := range map[string]string{
-		"no marks":                          beginMark + " stands in it 0 times",
-		beginMark + beginMark + endMark:     beginMark + " stands in it 2 times",
-		endMark + "\n" + beginMark:          endMark + " stands before " + beginMark,
-		beginMark + "\n" + "only the first": endMark + " stands in it 0 times",
-	} {
-		write(t, "bad.md", text)
-		if code, _, stderr := plot("--readme=bad.md"); code != cli.Usage || !strings.Contains(stderr, "bad.md: ") || !strings.Contains(stderr, want) {
-			t.Errorf("%q: exit %d: %s", text, code, stderr)
-		}
-		if read(t, "bad.md") != text {
-			t.Errorf("%q was changed", text)
-		}
-	}
-}
-
 // TestRun_Pipe: rows that come through a pipe are drawn into the working folder, and
 // not read twice.
 func TestRun_Pipe(t *testing.T) {
@@ -307,5 +261,3 @@ func TestRun_ClosedOutput(t *testing.T) {
 type closed struct{}
 
 func (closed) Write([]byte) (int, error) { return 0, errors.Join(io.ErrClosedPipe) }
-
-var beginMark, endMark = cli.Marks(ladderMarks)

@@ -36,10 +36,8 @@ func TestRun_Errors(t *testing.T) {
 		{"--colour", cli.Usage, "unknown flag: --colour"},
 		{"nope.csv", cli.Usage, "nope.csv: no such results file\n"},
 		{"--kind=ladder --analyze=1", cli.Usage, "--analyze picks kernels"},
-		{"--table=md --readme=x", cli.Usage, "--as goes without --readme"},
 		{"--table=md --kind=ladder", cli.Usage, "--as: md is a table, and is shown alone"},
 		{"--as=md --format=svg", cli.Usage, "--format is for pictures, and --as md is a table"},
-		{"--readme=x --analyze=2", cli.Usage, "--analyze picks kernels"},
 		{"--dtype=int4", cli.Failed, "no rows in int4 (there are xla, v1_naive, v2_parallel, v3_block, v4_optblock, v5_quant in bfloat16, float32, int8); make them with: go run ./cmd/bench --dtype int4"},
 		{"--dtype=int4 --analyze=5", cli.Failed, "no rows of v5_quant in int4"},
 		{"--table=text --dtype=int4 --analyze=5", cli.Failed, "no rows of v5_quant in int4"},
@@ -60,8 +58,6 @@ func TestRun_Errors(t *testing.T) {
 		{"--kind=compare --dtype=int8 --input=out/20261120-101500.csv --input=tpu/20261121-080000.csv", cli.Failed, "int8: only out/20261120-101500.csv has rows of it: nothing to compare"},
 		{"--output=file", cli.Failed, "file"},
 		{"--output=file/below", cli.Failed, "file"},
-		{"--readme=nope.md", cli.Usage, "--readme: open nope.md: "},
-		{"--readme=empty", cli.Usage, "--readme: empty is a folder"},
 	} {
 		code, stdout, stderr := plot(strings.Fields(c.args)...)
 		if code != c.code || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "plot: ") || !strings.Contains(stderr, c.want) {

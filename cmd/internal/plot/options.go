@@ -30,7 +30,6 @@ type options struct {
 	format  figure.Format
 	table   string
 	columns []string // that tables have besides
-	readme  string
 	html    string
 	blocks  string // "all" or ""
 
@@ -65,7 +64,6 @@ func parse(args []string) (*options, error) {
 	cli.Offer(f, "blocks", []string{"all"})
 	f.StringVar(&columns, "table-columns", "", "more `COLUMNS` of text and md tables")
 	cli.Known(f, "table-columns", stats.TableColumns)
-	f.StringVar(&o.readme, "readme", "", "write the ladder's table into `FILE` between its marks")
 	f.StringVar(&o.html, "html", "", "write a page to explore, which needs no network, to `FILE`")
 	cli.Group(f, "HOW TO SHOW IT")
 	if err := cli.Parse(f, args, manual); err != nil {
@@ -101,8 +99,8 @@ func parse(args []string) (*options, error) {
 		if o.columns, err = stats.ParseTableColumns(columns); err != nil {
 			return o, fmt.Errorf("--table-columns: %w", err)
 		}
-		if o.readme == "" && o.table != "text" && o.table != "md" {
-			return o, errors.New("--table-columns is for --as text or md and for --readme; csv and json have all columns")
+		if o.table != "text" && o.table != "md" {
+			return o, errors.New("--table-columns is for --as text or md; csv and json have all columns")
 		}
 	}
 	for _, name := range analyze {
@@ -124,25 +122,17 @@ func parse(args []string) (*options, error) {
 
 // conflicts reports flags that contradict each other or would be ignored.
 func (o *options) conflicts(f *pflag.FlagSet) error {
-	if o.html != "" && o.readme != "" {
-		return errors.New("--html writes a page, --readme a table: give one")
-	}
 	for _, flag := range []string{"as", "format", "out"} {
 		switch {
 		case !f.Changed(flag):
 		case o.html != "":
 			return fmt.Errorf("--%s goes without --html, whose page has pictures and a table of its own", flag)
-		case o.readme != "":
-			return fmt.Errorf("--%s goes without --readme, which writes a table into a page", flag)
 		case o.table != "" && flag != "as":
 			return fmt.Errorf("--%s is for pictures, and --as %s is a table", flag, o.table)
 		}
 	}
-	if len(o.kernels) > 0 && o.readme != "" {
-		return errors.New("--analyze picks kernels, but the table of --readme shows all of them")
-	}
 	perKernel := func(k plots.Kind) bool { return k.Scope() == plots.PerKernel }
-	if draws := o.table == "" && o.readme == "" && o.html == ""; draws && len(o.kernels) > 0 && !slices.ContainsFunc(o.kinds, perKernel) {
+	if draws := o.table == "" && o.html == ""; draws && len(o.kernels) > 0 && !slices.ContainsFunc(o.kinds, perKernel) {
 		return fmt.Errorf("--analyze picks kernels, but a %s picture shows all of them", o.kinds[0])
 	}
 	return nil

@@ -11,7 +11,6 @@ import (
 	"os"
 	"slices"
 
-	"matladder/internal/cli"
 	"matladder/internal/each"
 	"matladder/internal/files"
 	"matladder/internal/words"
@@ -222,29 +221,4 @@ func (o *options) writeTable(w io.Writer, rows []stats.Summary) error {
 		list = stats.Shown(o.table, list)
 	}
 	return stats.WriteTable(w, o.table, list, o.columns...)
-}
-
-// ladderMarks is the name of the marks around the table in a README.
-const ladderMarks = "ladder"
-
-// rewriteReadme replaces what stands between the marks of the file by the
-// ladder, and leaves every other byte as it is.
-func (o *options) rewriteReadme(stdout io.Writer, rows []stats.Summary) error {
-	list, err := o.summaries(rows)
-	if err != nil {
-		return err
-	}
-	var table bytes.Buffer
-	if err := stats.WriteTable(&table, "md", stats.Best(list), o.columns...); err != nil {
-		return err
-	}
-	text, err := cli.Fill("readme", o.readme, ladderMarks, table.Bytes())
-	if err != nil {
-		return err
-	}
-	if err := files.Replace(o.readme, text); err != nil {
-		return err
-	}
-	fmt.Fprintln(stdout, o.readme)
-	return nil
 }

@@ -68,7 +68,6 @@ func TestRun_HTML_Refuses(t *testing.T) {
 	for args, want := range map[string]string{
 		"--html=":                           "--html is empty",
 		"--html=a.html --table=md":          "--as goes without --html",
-		"--html=a.html --readme=README.md":  "give one",
 		"--html=a.html --kind=ladder":       "--as goes without --html",
 		"--html=a.html --output=x":          "--out goes without --html",
 		"--html=a.html --format=svg":        "--format goes without --html",

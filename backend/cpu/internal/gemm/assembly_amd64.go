@@ -98,13 +98,13 @@ func directWideBFloat16AVX2(c *float32, ldc, steps int, a *uint32, lda, step int
 func directWideBFloat16AVX512(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *float32, accumulate bool)
 
 //go:noescape
-func dotsBFloat16AVX512(c *float32, ldc int, a *uint32, lda int, b unsafe.Pointer, ldb, vectors, rows, turns, ahead int, accumulate bool)
+func dotsBFloat16AVX512(c *float32, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, bias *float32, accumulate bool)
 
 //go:noescape
-func dotsFloat32AVX2(c *float32, ldc int, a *uint32, lda int, b unsafe.Pointer, ldb, vectors, rows, turns, ahead int, accumulate bool)
+func dotsFloat32AVX2(c *float32, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, bias *float32, accumulate bool)
 
 //go:noescape
-func dotsFloat32AVX512(c *float32, ldc int, a *uint32, lda int, b unsafe.Pointer, ldb, vectors, rows, turns, ahead int, accumulate bool)
+func dotsFloat32AVX512(c *float32, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, bias *float32, accumulate bool)
 
 //go:noescape
 func edgeBFloat16AVX512(c *float32, ldc int, next uintptr, rows, cols int, a *uint32, panel, steps int, b *uint32, accumulate bool)

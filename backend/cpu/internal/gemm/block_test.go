@@ -50,7 +50,7 @@ func testBlock[S Source, C Sum](t *testing.T, p *MicroKernels[S, C]) {
 	checkBlock(t, r, p, 5*p.MR+1, 3*p.NR-1, 1100*p.KU/p.Words+1)
 	deep := *p
 	deep.blocking.steps = 2 * gemvSteps // the last few columns of rows in more pieces than one
-	for m := range 2 * dotsColumns {
+	for m := range gemvColumns {
 		if !run() {
 			continue
 		}

@@ -31,8 +31,9 @@
 //     at a time, for one row of a after another (stream.go). Register tiles go down
 //     the rows of b: the fewer rows of a there are, the more columns a tile has. Pieces of b are
 //     packed into L2, one at a time, where tiles would go down the same rows too often (pieces.go).
-//   - MultiplyColumns takes a b of few columns, which are copied, and an a as it lies: each
-//     element of c is the sum of the products along a row of a (gemv.go).
+//   - MultiplyColumns takes a b of few columns and an a as it lies, of any float or int8: each
+//     element of c is the sum of the products along a row of a and a copied column of b, or of
+//     shallow float32 a lane of its row (gemv.go).
 //   - MultiplyDots takes a b whose columns are rows of memory, as K of attention is: each
 //     element of c is the sum of the products along two rows (dots.go).
 //   - An InPlace takes a b of elements narrower than are multiplied (int4, int8,

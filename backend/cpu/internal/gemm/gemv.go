@@ -66,10 +66,10 @@ type gemvWork struct {
 
 var gemvWorks = sync.Pool{New: func() any { return new(gemvWork) }}
 
-// copyColumns copies columns of rows that lie ld elements apart.
-func copyColumns[T any](w *gemvWork, from []T, ld, rows, cols int) {
+// copyColumns copies columns of rows that lie ld elements apart, to those from first on.
+func copyColumns[T any](w *gemvWork, first int, from []T, ld, rows, cols int) {
 	for j := range cols {
-		to, at := unsafe.Slice((*T)(unsafe.Pointer(&w.b[j*gemvColumn])), gemvSteps*wordBytes/memory.Size[T]())[:rows], j
+		to, at := unsafe.Slice((*T)(unsafe.Pointer(&w.b[(first+j)*gemvColumn])), gemvSteps*wordBytes/memory.Size[T]())[:rows], j
 		for l := range to {
 			to[l] = from[at]
 			at += ld
@@ -155,8 +155,8 @@ func (p *MicroKernels[S, C]) MultiplyColumns(r Run[S], c []C, ldc, m, n, k int, 
 		for j := 0; j < n; j += x.columns {
 			cols, from := min(n-j, x.columns), b[l*ldb+j:]
 			columns := bringColumns(work, x.widens, from, ldb, deep, cols)
-			if p.kernel.tape != nil {
-				p.kernel.tape.add(func() { bringColumns(work, x.widens, from, ldb, deep, cols) })
+			if p.kernel.tape != nil { // once more, as harmless
+				p.kernel.tape.keep(func() { bringColumns(work, x.widens, from, ldb, deep, cols) })
 			}
 			x.of(deep, cols)(&c[j], ldc, at(a, l), columns, lda, deep, m, cols, (*C)(unsafe.Pointer(&work.bias)), accumulate || l > 0)
 		}
@@ -172,7 +172,7 @@ func bringColumns[S Source](w *gemvWork, widens bool, from []S, ld, k, cols int)
 	case cols == 1 && ld == 1:
 		columns = at(from, 0)
 	default:
-		copyColumns(w, from, ld, k, cols)
+		copyColumns(w, 0, from, ld, k, cols)
 	}
 	if memory.Size[S]() == 1 {
 		w.sums(columns, k, cols)
@@ -183,11 +183,12 @@ func bringColumns[S Source](w *gemvWork, widens bool, from []S, ld, k, cols int)
 // edgeAlong is an edge for rows i0 … i1-1 of an a that is not packed, in whose place columns of b's
 // panel are copied out of it.
 func (x *block[C]) edgeAlong(i0, i1, j, cols, s, steps int, b *uint32, accumulate bool) {
+	x.kernel.spoil()
 	work := gemvWorks.Get().(*gemvWork)
 	defer gemvWorks.Put(work)
 	for done := 0; done < steps; done += gemvSteps {
 		run := min(gemvSteps, steps-done)
-		copyColumns(work, span(offset(b, done*x.nr*wordBytes), (run-1)*x.nr+cols), x.nr, run, cols)
+		copyColumns(work, 0, span(offset(b, done*x.nr*wordBytes), (run-1)*x.nr+cols), x.nr, run, cols)
 		k := run * x.kernel.gemv.deep
 		x.kernel.gemv.of(k, cols)(&x.c[i0*x.ldc+j], x.ldc, unsafe.Pointer(x.a.at(i0/x.mr, s+done)), unsafe.Pointer(&work.b), x.a.row, k, i1-i0, cols, nil, accumulate || done > 0)
 	}

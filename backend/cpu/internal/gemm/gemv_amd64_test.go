@@ -65,9 +65,32 @@ func byWidening(f gemv[float32]) gemv[float32] {
 	}
 }
 
+// ofTransposed has c transposed for a gemv, between words that it must leave alone.
+func ofTransposed[C Sum](t testing.TB, f gemv[C]) gemv[C] {
+	return func(c *C, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, bias *C, accumulate bool) {
+		const alone = 4321
+		ld := rows + k%3
+		x := fenced[C](t, (cols-1)*ld+rows)
+		for i := range x {
+			if x[i] = alone; i%ld < rows {
+				x[i] = span(c, rows*ldc)[i%ld*ldc+i/ld]
+			}
+		}
+		f(&x[0], ld, a, b, lda, k, rows, cols, bias, accumulate)
+		for i, v := range x {
+			if i%ld < rows {
+				span(c, rows*ldc)[i%ld*ldc+i/ld] = v
+			} else if v != alone {
+				t.Errorf("%d×%d over %d: wrote between rows", rows, cols, k)
+			}
+		}
+	}
+}
+
 func TestGemv(t *testing.T) {
 	if len(AVX2.Missing()) == 0 {
 		floatGemv("avx2 float32", gemvFloat32AVX2, 4, 8).test(t, "avx2 float32")
+		floatGemv("avx2 dots", ofTransposed(t, dotsFloat32AVX2), 4, 8).test(t, "avx2 dots")
 		floatGemv("avx2 spread", byRows(t, spreadFloat32AVX2), 8, 8).test(t, "avx2 spread")
 	}
 	k := For(AVX512)
@@ -75,11 +98,13 @@ func TestGemv(t *testing.T) {
 		t.Skip("not tested on this machine: those of AVX-512")
 	}
 	floatGemv("avx512 float32", gemvFloat32AVX512, 8, 16).test(t, "avx512 float32")
+	floatGemv("avx512 dots", ofTransposed(t, dotsFloat32AVX512), 8, 16).test(t, "avx512 dots")
 	floatGemv("avx512 spread", byRows(t, spreadFloat32AVX512), 16, 16).test(t, "avx512 spread")
 	wide := gemvTwins[uint16, float32]{"wide", byWidening(gemvWideBFloat16AVX512), gemvElements[uint16, float32](0), 4, 32, smallBFloat16, 0x7fc0}
 	wide.test(t, "avx512 widened bfloat16")
 	if k.PairsBFloat16 != nil {
 		gemvTwins[uint16, float32]{"pairs", gemvBFloat16AVX512, gemvElements[uint16, float32](0), 8, 32, smallBFloat16, 0x7fc0}.test(t, "avx512 bfloat16")
+		gemvTwins[uint16, float32]{"dots", ofTransposed(t, dotsBFloat16AVX512), gemvElements[uint16, float32](0), 8, 32, smallBFloat16, 0x7fc0}.test(t, "avx512 bfloat16 dots")
 	}
 	if k.Int8.KU == 4 {
 		gemvTwins[int8, int32]{"quads", gemvQuadsAVX512, gemvElements[int8, int32](128), 8, 64, anyByte, 77}.test(t, "avx512 int8")

@@ -248,7 +248,7 @@ stored12:
 	JMP stored10
 apart9:
 	MOVQ DX, R8
-	LEAQ -4(R11), R10 // rows are where their lanes are those of memory
+	LEAQ -4(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
@@ -443,6 +443,7 @@ stored10:
 	MOVQ $-1, R8
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
+	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
 whole15:
 	MOVQ R15, R12
@@ -622,7 +623,7 @@ stored26:
 	JMP stored24
 apart23:
 	MOVQ DX, R8
-	LEAQ -8(R11), R10 // rows are where their lanes are those of memory
+	LEAQ -8(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
@@ -729,6 +730,7 @@ stored24:
 	MOVQ $-1, R8
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
+	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
 whole29:
 	MOVQ R15, R12
@@ -900,7 +902,7 @@ stored40:
 	JMP stored38
 apart37:
 	MOVQ DX, R8
-	LEAQ -12(R11), R10 // rows are where their lanes are those of memory
+	LEAQ -12(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
@@ -974,6 +976,7 @@ stored38:
 	MOVQ $-1, R8
 	SHLXQ R12, R8, R8
 	ANDQ $32767, R8
+	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
 whole43:
 	MOVQ R15, R12
@@ -1145,7 +1148,7 @@ stored54:
 	JMP stored52
 apart51:
 	MOVQ DX, R8
-	LEAQ -16(R11), R10 // rows are where their lanes are those of memory
+	LEAQ -16(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
@@ -1208,6 +1211,7 @@ stored52:
 	MOVQ $-1, R8
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
+	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
 whole57:
 	MOVQ R15, R12
@@ -1375,7 +1379,7 @@ stored68:
 	JMP stored66
 apart65:
 	MOVQ DX, R8
-	LEAQ -20(R11), R10 // rows are where their lanes are those of memory
+	LEAQ -20(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
@@ -1427,6 +1431,7 @@ stored66:
 	MOVQ $-1, R8
 	SHLXQ R12, R8, R8
 	ANDQ $32767, R8
+	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
 whole71:
 	MOVQ R15, R12
@@ -1582,7 +1587,7 @@ stored82:
 	JMP stored80
 apart79:
 	MOVQ DX, R8
-	LEAQ -24(R11), R10 // rows are where their lanes are those of memory
+	LEAQ -24(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
@@ -1623,6 +1628,7 @@ stored80:
 	MOVQ $-1, R8
 	SHLXQ R12, R8, R8
 	ANDQ $4095, R8
+	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
 whole85:
 	MOVQ R15, R12
@@ -1788,7 +1794,7 @@ stored96:
 	JMP stored94
 apart93:
 	MOVQ DX, R8
-	LEAQ -28(R11), R10 // rows are where their lanes are those of memory
+	LEAQ -28(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
@@ -1829,6 +1835,7 @@ stored94:
 	MOVQ $-1, R8
 	SHLXQ R12, R8, R8
 	ANDQ $16383, R8
+	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
 whole99:
 	MOVQ R15, R12
@@ -2002,7 +2009,7 @@ stored110:
 	JMP stored108
 apart107:
 	MOVQ DX, R8
-	LEAQ -32(R11), R10 // rows are where their lanes are those of memory
+	LEAQ -32(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
@@ -2043,6 +2050,7 @@ stored108:
 	MOVQ $-1, R8
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
+	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
 whole113:
 	MOVQ R15, R12
@@ -2738,7 +2746,7 @@ stored12:
 	JMP stored10
 apart9:
 	MOVQ DX, R8
-	LEAQ -4(R11), R10 // rows are where their lanes are those of memory
+	LEAQ -4(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
@@ -2933,6 +2941,7 @@ stored10:
 	MOVQ $-1, R8
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
+	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
 whole15:
 	MOVQ R15, R12
@@ -3120,7 +3129,7 @@ stored26:
 	JMP stored24
 apart23:
 	MOVQ DX, R8
-	LEAQ -8(R11), R10 // rows are where their lanes are those of memory
+	LEAQ -8(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
@@ -3227,6 +3236,7 @@ stored24:
 	MOVQ $-1, R8
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
+	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
 whole29:
 	MOVQ R15, R12
@@ -3403,7 +3413,7 @@ stored40:
 	JMP stored38
 apart37:
 	MOVQ DX, R8
-	LEAQ -12(R11), R10 // rows are where their lanes are those of memory
+	LEAQ -12(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
@@ -3477,6 +3487,7 @@ stored38:
 	MOVQ $-1, R8
 	SHLXQ R12, R8, R8
 	ANDQ $32767, R8
+	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
 whole43:
 	MOVQ R15, R12
@@ -3652,7 +3663,7 @@ stored54:
 	JMP stored52
 apart51:
 	MOVQ DX, R8
-	LEAQ -16(R11), R10 // rows are where their lanes are those of memory
+	LEAQ -16(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
@@ -3715,6 +3726,7 @@ stored52:
 	MOVQ $-1, R8
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
+	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
 whole57:
 	MOVQ R15, R12
@@ -3885,7 +3897,7 @@ stored68:
 	JMP stored66
 apart65:
 	MOVQ DX, R8
-	LEAQ -20(R11), R10 // rows are where their lanes are those of memory
+	LEAQ -20(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
@@ -3937,6 +3949,7 @@ stored66:
 	MOVQ $-1, R8
 	SHLXQ R12, R8, R8
 	ANDQ $32767, R8
+	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
 whole71:
 	MOVQ R15, R12
@@ -4094,7 +4107,7 @@ stored82:
 	JMP stored80
 apart79:
 	MOVQ DX, R8
-	LEAQ -24(R11), R10 // rows are where their lanes are those of memory
+	LEAQ -24(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
@@ -4135,6 +4148,7 @@ stored80:
 	MOVQ $-1, R8
 	SHLXQ R12, R8, R8
 	ANDQ $4095, R8
+	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
 whole85:
 	MOVQ R15, R12
@@ -4302,7 +4316,7 @@ stored96:
 	JMP stored94
 apart93:
 	MOVQ DX, R8
-	LEAQ -28(R11), R10 // rows are where their lanes are those of memory
+	LEAQ -28(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
@@ -4343,6 +4357,7 @@ stored94:
 	MOVQ $-1, R8
 	SHLXQ R12, R8, R8
 	ANDQ $16383, R8
+	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
 whole99:
 	MOVQ R15, R12
@@ -4518,7 +4533,7 @@ stored110:
 	JMP stored108
 apart107:
 	MOVQ DX, R8
-	LEAQ -32(R11), R10 // rows are where their lanes are those of memory
+	LEAQ -32(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
@@ -4559,6 +4574,7 @@ stored108:
 	MOVQ $-1, R8
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
+	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
 whole113:
 	MOVQ R15, R12
@@ -5040,7 +5056,7 @@ stored12:
 	JMP stored10
 apart9:
 	MOVQ DX, R8
-	LEAQ -4(R11), R10 // rows are where their lanes are those of memory
+	LEAQ -4(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
@@ -5235,6 +5251,7 @@ stored10:
 	MOVQ $-1, R8
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
+	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
 whole15:
 	MOVQ R15, R12
@@ -5490,7 +5507,7 @@ stored26:
 	JMP stored24
 apart23:
 	MOVQ DX, R8
-	LEAQ -8(R11), R10 // rows are where their lanes are those of memory
+	LEAQ -8(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
@@ -5597,6 +5614,7 @@ stored24:
 	MOVQ $-1, R8
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
+	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
 whole29:
 	MOVQ R15, R12
@@ -5829,7 +5847,7 @@ stored40:
 	JMP stored38
 apart37:
 	MOVQ DX, R8
-	LEAQ -12(R11), R10 // rows are where their lanes are those of memory
+	LEAQ -12(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
@@ -5903,6 +5921,7 @@ stored38:
 	MOVQ $-1, R8
 	SHLXQ R12, R8, R8
 	ANDQ $32767, R8
+	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
 whole43:
 	MOVQ R15, R12
@@ -6132,7 +6151,7 @@ stored54:
 	JMP stored52
 apart51:
 	MOVQ DX, R8
-	LEAQ -16(R11), R10 // rows are where their lanes are those of memory
+	LEAQ -16(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
@@ -6195,6 +6214,7 @@ stored52:
 	MOVQ $-1, R8
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
+	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
 whole57:
 	MOVQ R15, R12
@@ -6555,7 +6575,7 @@ stored12:
 	JMP stored10
 apart9:
 	MOVQ DX, R8
-	LEAQ -4(R11), R10 // rows are where their lanes are those of memory
+	LEAQ -4(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
@@ -6750,6 +6770,7 @@ stored10:
 	MOVQ $-1, R8
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
+	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
 whole15:
 	MOVQ R15, R12
@@ -6947,7 +6968,7 @@ stored26:
 	JMP stored24
 apart23:
 	MOVQ DX, R8
-	LEAQ -8(R11), R10 // rows are where their lanes are those of memory
+	LEAQ -8(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
@@ -7054,6 +7075,7 @@ stored24:
 	MOVQ $-1, R8
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
+	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
 whole29:
 	MOVQ R15, R12
@@ -7237,7 +7259,7 @@ stored40:
 	JMP stored38
 apart37:
 	MOVQ DX, R8
-	LEAQ -12(R11), R10 // rows are where their lanes are those of memory
+	LEAQ -12(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
@@ -7311,6 +7333,7 @@ stored38:
 	MOVQ $-1, R8
 	SHLXQ R12, R8, R8
 	ANDQ $32767, R8
+	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
 whole43:
 	MOVQ R15, R12
@@ -7492,7 +7515,7 @@ stored54:
 	JMP stored52
 apart51:
 	MOVQ DX, R8
-	LEAQ -16(R11), R10 // rows are where their lanes are those of memory
+	LEAQ -16(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
@@ -7555,6 +7578,7 @@ stored52:
 	MOVQ $-1, R8
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
+	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
 whole57:
 	MOVQ R15, R12
@@ -7730,7 +7754,7 @@ stored68:
 	JMP stored66
 apart65:
 	MOVQ DX, R8
-	LEAQ -20(R11), R10 // rows are where their lanes are those of memory
+	LEAQ -20(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
@@ -7782,6 +7806,7 @@ stored66:
 	MOVQ $-1, R8
 	SHLXQ R12, R8, R8
 	ANDQ $32767, R8
+	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
 whole71:
 	MOVQ R15, R12
@@ -7943,7 +7968,7 @@ stored82:
 	JMP stored80
 apart79:
 	MOVQ DX, R8
-	LEAQ -24(R11), R10 // rows are where their lanes are those of memory
+	LEAQ -24(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
@@ -7984,6 +8009,7 @@ stored80:
 	MOVQ $-1, R8
 	SHLXQ R12, R8, R8
 	ANDQ $4095, R8
+	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
 whole85:
 	MOVQ R15, R12
@@ -8155,7 +8181,7 @@ stored96:
 	JMP stored94
 apart93:
 	MOVQ DX, R8
-	LEAQ -28(R11), R10 // rows are where their lanes are those of memory
+	LEAQ -28(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
@@ -8196,6 +8222,7 @@ stored94:
 	MOVQ $-1, R8
 	SHLXQ R12, R8, R8
 	ANDQ $16383, R8
+	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
 whole99:
 	MOVQ R15, R12
@@ -8375,7 +8402,7 @@ stored110:
 	JMP stored108
 apart107:
 	MOVQ DX, R8
-	LEAQ -32(R11), R10 // rows are where their lanes are those of memory
+	LEAQ -32(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
@@ -8416,6 +8443,7 @@ stored108:
 	MOVQ $-1, R8
 	SHLXQ R12, R8, R8
 	ANDQ $65535, R8
+	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
 whole113:
 	MOVQ R15, R12

@@ -16,10 +16,8 @@ type Tape struct {
 // keep makes a call, and tapes it.
 func (t *Tape) keep(call func()) {
 	call()
-	t.add(call)
+	t.Calls = append(t.Calls, call)
 }
-
-func (t *Tape) add(call func()) { t.Calls = append(t.Calls, call) }
 
 // spoil tells the tape, if there is one, that what comes is not on it.
 func (k *kernel[C]) spoil() {

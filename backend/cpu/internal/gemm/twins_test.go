@@ -138,23 +138,6 @@ func rowsColumns[C Sum](mr, nr int, tile rowsTile[C]) rowsColumn[C] {
 	}
 }
 
-// dotsWords returns the twin of the dots whose vectors have so many words, of which
-// multiply gives the sum of the products of two.
-func dotsWords[C Sum](lanes int, multiply func(a, b uint32) C) dots[C] {
-	return func(c *C, ldc int, a *uint32, lda int, b unsafe.Pointer, ldb, vectors, rows, turns, _ int, accumulate bool) {
-		for i := range rows {
-			x := span(offset(a, i*lda), vectors*lanes)
-			for j := range turns * dotsColumns {
-				var s C
-				for l, w := range span((*uint32)(unsafe.Add(b, j*ldb)), vectors*lanes) {
-					s += multiply(x[l], w)
-				}
-				add(&span(c, i*ldc+1)[i*ldc], j, s, accumulate)
-			}
-		}
-	}
-}
-
 // streamWords returns the twin of the streams of float32 and bfloat16.
 func streamWords[S Source](e pack.Encoding[S]) stream[float32] {
 	return func(c *float32, a *uint32, b unsafe.Pointer, ldb, cols int, _ uintptr, accumulate bool) {
