@@ -140,7 +140,7 @@ func (p *Program) WritePlan(ctx context.Context, w io.Writer) error {
 // Run computes out from the inputs, in the order of Inputs: that of the operands of a
 // problem. Tensors have the dtypes and shapes of the program; lengths and sizes of groups
 // are inputs as others, int32, so that one program serves all. It returns when out is
-// written, and allocates nothing once a call has run, but for scattered elements.
+// written, and allocates nothing once a few calls have run, but for scattered elements.
 //
 // When ctx ends, the launch ends between two grid steps, and the error is the cause; what
 // out then holds is unknown. A tensor that does not fit is an *ArgumentError.

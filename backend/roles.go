@@ -117,7 +117,7 @@ type Layout struct {
 type Callable interface {
 	// Call runs one launch. When ctx ends, the launch ends between two grid steps, the error
 	// is the cause of that, and what outputs hold is unknown. A call keeps no array that it
-	// is given but until the next call or Close, and allocates nothing once it has run.
+	// is given but until the next call or Close, and allocates nothing once it has run a few times.
 	Call(ctx context.Context, x *Arguments) error
 	// Pack packs an input of Layout.Packed, whose array is as the layout says.
 	Pack(ctx context.Context, name string, array []byte) (Packed, error)

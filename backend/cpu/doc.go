@@ -41,6 +41,7 @@
 // computes what the steps say. Inside a call, internal/gemm divides m, n and k for the caches
 // (m_c, n_c, k_c) around the register tile of the micro-kernel. Packing is part of every launch:
 // nothing is kept from one to the next, but for what CompileCall was told is packed beforehand.
+// A short launch on the same arrays as those before it makes the same calls without deciding again.
 //
 // Copies that a program starts itself are carried out where they are started. A program of
 // several devices is refused: tile/interp runs it.
@@ -62,6 +63,7 @@
 //	    product.go, widen.go    micro-kernels and packing for dtypes that passes ask for, and what reads a B that is not packed
 //	internal/epilogue           expressions as loops along rows
 //	internal/exec               executable.go, call.go; run.go: a launch
+//	    replay.go               launches that make the calls of an earlier one
 //	    pool.go, queues.go      the worker pool, and the tasks of each worker
 //	    worker.go, dot.go       what a worker does for a program, and for a product
 //	internal/gemm               micro-kernels

@@ -8,7 +8,6 @@ import (
 // start carries a copy out where it is started: a program that Verify accepts does not tell
 // that from later. A device alone sends to itself, and has nothing to wait for.
 func (w *Worker) start(c *tile.Copy) {
-	w.Taping = false
 	copyPart(c, w.partAt(c.From), w.partAt(c.To))
 }
 

@@ -74,7 +74,7 @@ func (c *Pool) Run(f func(member int)) error {
 		c.end.wait(c.rounds * c.end.each)
 	}
 	err := c.err
-	c.err = nil
+	c.err, c.round = nil, nil // memory that the round used may be freed
 	return err
 }
 
