@@ -237,6 +237,7 @@ func comparison(old, new *side) (Comparison, bool) {
 		c.OldSeconds, c.NewSeconds = old.Time.Median, new.Time.Median
 		r := c.OldSeconds / c.NewSeconds
 		c.Ratio = Estimate{Median: r, Lo: r, Hi: r, Confidence: 1, N: 1}
+		c.difference, c.judged = twosample.Difference{Log: math.Log(r), Lo90: math.Log(r), Hi90: math.Log(r)}, true
 	}
 	return c, true
 }
@@ -294,15 +295,13 @@ func judgeAll(list []Comparison, shared []bool, band, wrong float64) {
 		case c.Verdict != "":
 		case shared[i]:
 			c.Verdict = Shared
-		case c.Old.Mode == results.Predicted:
-			c.Verdict = judgeExactly(c.Ratio.Median, band)
 		default:
 			c.Verdict = c.judge(math.Log1p(band), wrong)
 		}
 	}
 }
 
-// judge returns the verdict on a measured difference. SAME comes first: a difference that
+// judge returns the verdict on a difference. SAME comes first: a difference that
 // is certain, but shown to be too small to matter, is SAME. band is a logarithm.
 func (c *Comparison) judge(band, wrong float64) Verdict {
 	switch {
@@ -318,24 +317,12 @@ func (c *Comparison) judge(band, wrong float64) Verdict {
 	return Unsure
 }
 
-// judgeExactly returns the verdict on a ratio of rates without noise.
-func judgeExactly(ratio, band float64) Verdict {
-	switch {
-	case ratio > 1+band:
-		return Faster
-	case ratio < 1/(1+band):
-		return Slower
-	}
-	return Same
-}
-
 func secondsOf(runs []twosample.Run) float64 {
 	return math.Exp(each.Sum(runs, func(r twosample.Run) float64 { return r.Figure }) / float64(len(runs)))
 }
 
 func samplesOf(runs []twosample.Run) int {
-	n := each.Sum(runs, func(r twosample.Run) int { return r.Samples })
-	return n
+	return each.Sum(runs, func(r twosample.Run) int { return r.Samples })
 }
 
 // GeoMean returns the geometric mean of the known ratios, and how many there are.
