@@ -12,16 +12,13 @@ import (
 	solved "matladder/workshop/solutions/ex1"
 )
 
-var fuseActivation = Exercise{
-	declares: declares{"Build": {yours.Build, blank.Build, solved.Build}},
-	with: func(p parts) checker {
-		return activation(p["Build"].(func(problem.Matmul) ([]*tile.Program, error))).check
-	},
+var fuseActivation = exerciseOf[activation](declares{"Build": {yours.Build, blank.Build, solved.Build}})
+
+type activation struct {
+	Build func(problem.Matmul) ([]*tile.Program, error)
 }
 
-type activation func(problem.Matmul) ([]*tile.Program, error)
-
-func (build activation) check(ctx context.Context, r *Report) error {
+func (e activation) check(ctx context.Context, r *Report) error {
 	for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16} {
 		p := problem.New(24, 40, 56, d)
 		plain, err := counters(ctx, "v1", p, tile.Blocks{M: p.M, K: p.K, N: p.N})
@@ -29,7 +26,7 @@ func (build activation) check(ctx context.Context, r *Report) error {
 			return err
 		}
 		p.Activation = problem.Relu
-		programs, err := build(p)
+		programs, err := e.Build(p)
 		t, ok := r.counted(ctx, p, programs, err, fmt.Sprintf("24x40x56, %s", d), "A negative element should have become 0.")
 		if !ok {
 			return nil

@@ -11,28 +11,23 @@ import (
 	solved "matladder/workshop/solutions/ex0"
 )
 
-var alikeAt512 = Exercise{
-	declares: declares{"FLOPs": {yours.FLOPs, blank.FLOPs, solved.FLOPs}, "DeviceSeconds": {yours.DeviceSeconds, blank.DeviceSeconds, solved.DeviceSeconds}, "Ratio": {yours.Ratio, blank.Ratio, solved.Ratio}},
-	with: func(p parts) checker {
-		return alike{p["FLOPs"].(func(m, k, n int) float64), p["DeviceSeconds"].(func(flops, peak, share float64) float64), p["Ratio"].(func(n int, peak, slow, fast, dispatch float64) float64)}.check
-	},
-}
+var alikeAt512 = exerciseOf[alike](declares{"FLOPs": {yours.FLOPs, blank.FLOPs, solved.FLOPs}, "DeviceSeconds": {yours.DeviceSeconds, blank.DeviceSeconds, solved.DeviceSeconds}, "Ratio": {yours.Ratio, blank.Ratio, solved.Ratio}})
 
 type alike struct {
-	flops         func(m, k, n int) float64
-	deviceSeconds func(flops, peak, share float64) float64
-	ratio         func(n int, peak, slow, fast, dispatch float64) float64
+	FLOPs         func(m, k, n int) float64
+	DeviceSeconds func(flops, peak, share float64) float64
+	Ratio         func(n int, peak, slow, fast, dispatch float64) float64
 }
 
 func (a alike) check(_ context.Context, r *Report) error {
 	for _, s := range [][3]int{{1, 1, 1}, {3, 5, 7}, {512, 512, 512}, {4096, 4096, 4096}} {
-		got, want := a.flops(s[0], s[1], s[2]), 2*float64(s[0])*float64(s[1])*float64(s[2])
+		got, want := a.FLOPs(s[0], s[1], s[2]), 2*float64(s[0])*float64(s[1])*float64(s[2])
 		call := fmt.Sprintf("FLOPs(%d, %d, %d)", s[0], s[1], s[2])
 		if !r.near(call, got, want, "") {
 			return nil
 		}
 	}
-	if !r.near("DeviceSeconds(1e12, 2e14, 0.5)", a.deviceSeconds(1e12, 2e14, 0.5), 0.01, " s") {
+	if !r.near("DeviceSeconds(1e12, 2e14, 0.5)", a.DeviceSeconds(1e12, 2e14, 0.5), 0.01, " s") {
 		return nil
 	}
 	d, err := machine.Find("v5e")
@@ -45,7 +40,7 @@ func (a alike) check(_ context.Context, r *Report) error {
 		flops := 2 * math.Pow(float64(n), 3)
 		want := (dispatch + flops/(peak*slow)) / (dispatch + flops/(peak*fast))
 		call := fmt.Sprintf("Ratio(%d, …) of 10 %% and 90 %% of a v5e's peak", n)
-		if !r.near(call, a.ratio(n, peak, slow, fast, dispatch), want, " times as fast") {
+		if !r.near(call, a.Ratio(n, peak, slow, fast, dispatch), want, " times as fast") {
 			break
 		}
 	}

@@ -11,17 +11,12 @@ import (
 	solved "matladder/workshop/solutions/ex4"
 )
 
-var countBytes = Exercise{
-	declares: declares{"V2": {yours.V2, blank.V2, solved.V2}, "V3": {yours.V3, blank.V3, solved.V3}, "V4": {yours.V4, blank.V4, solved.V4}},
-	with: func(p parts) checker {
-		return counting{p["V2"].(func(m, k, n, bm, bn int) int), p["V3"].(func(m, k, n int) int), p["V4"].(func(m, k, n int, s tile.Blocks) int)}.check
-	},
-}
+var countBytes = exerciseOf[counting](declares{"V2": {yours.V2, blank.V2, solved.V2}, "V3": {yours.V3, blank.V3, solved.V3}, "V4": {yours.V4, blank.V4, solved.V4}})
 
 type counting struct {
-	v2 func(m, k, n, bm, bn int) int
-	v3 func(m, k, n int) int
-	v4 func(m, k, n int, s tile.Blocks) int
+	V2 func(m, k, n, bm, bn int) int
+	V3 func(m, k, n int) int
+	V4 func(m, k, n int, s tile.Blocks) int
 }
 
 func (c counting) check(_ context.Context, r *Report) error {
@@ -50,11 +45,11 @@ func (c counting) check(_ context.Context, r *Report) error {
 		call := ""
 		switch x.kernel {
 		case "v2":
-			got, call = c.v2(x.m, x.k, x.n, x.s.M, x.s.N), fmt.Sprintf("V2(%d, %d, %d, %d, %d)", x.m, x.k, x.n, x.s.M, x.s.N)
+			got, call = c.V2(x.m, x.k, x.n, x.s.M, x.s.N), fmt.Sprintf("V2(%d, %d, %d, %d, %d)", x.m, x.k, x.n, x.s.M, x.s.N)
 		case "v3":
-			got, call = c.v3(x.m, x.k, x.n), fmt.Sprintf("V3(%d, %d, %d)", x.m, x.k, x.n)
+			got, call = c.V3(x.m, x.k, x.n), fmt.Sprintf("V3(%d, %d, %d)", x.m, x.k, x.n)
 		default:
-			got, call = c.v4(x.m, x.k, x.n, x.s), fmt.Sprintf("V4(%d, %d, %d, %s)", x.m, x.k, x.n, x.s)
+			got, call = c.V4(x.m, x.k, x.n, x.s), fmt.Sprintf("V4(%d, %d, %d, %s)", x.m, x.k, x.n, x.s)
 		}
 		r.expect(int64(got) == want.BytesMoved, fmt.Sprintf("%s = %d", call, got), fmt.Sprintf("%s is %d, should be %d", call, got, want.BytesMoved))
 	}

@@ -11,27 +11,22 @@ import (
 	solved "matladder/workshop/solutions/ex12"
 )
 
-var cutForCore = Exercise{
-	declares: declares{"Loads": {yours.Loads, blank.Loads, solved.Loads}, "Tile": {yours.Tile, blank.Tile, solved.Tile}, "Cut": {yours.Cut, blank.Cut, solved.Cut}},
-	with: func(p parts) checker {
-		return cutting{p["Loads"].(func(rows, vectors int) float64), p["Tile"].(func() (int, int)), p["Cut"].(func() (int, int))}.check
-	},
-}
+var cutForCore = exerciseOf[cutting](declares{"Loads": {yours.Loads, blank.Loads, solved.Loads}, "Tile": {yours.Tile, blank.Tile, solved.Tile}, "Cut": {yours.Cut, blank.Cut, solved.Cut}})
 
 type cutting struct {
-	loads     func(rows, vectors int) float64
-	tile, cut func() (int, int)
+	Loads     func(rows, vectors int) float64
+	Tile, Cut func() (int, int)
 }
 
 func (e cutting) check(_ context.Context, r *Report) error {
 	for _, c := range [][2]int{{1, 1}, {6, 2}, {12, 2}} {
-		got, want, call := e.loads(c[0], c[1]), float64(c[0]+c[1])/float64(c[0]*c[1]), fmt.Sprintf("Loads(%d, %d)", c[0], c[1])
+		got, want, call := e.Loads(c[0], c[1]), float64(c[0]+c[1])/float64(c[0]*c[1]), fmt.Sprintf("Loads(%d, %d)", c[0], c[1])
 		r.expect(got == want, fmt.Sprintf("%s = %.4g", call, got), fmt.Sprintf("%s is %.4g, should be %.4g: loads over products.", call, got, want))
 	}
 	core, _ := anatomy.CoreOf("avx2")
 	const size, word = 1024, 4
-	rows, vectors := e.tile()
-	kc, mc := e.cut()
+	rows, vectors := e.Tile()
+	kc, mc := e.Cut()
 	if min(rows, vectors, kc, mc) < 1 || max(rows, vectors, kc, mc) > size {
 		r.wrong("tile %d×%d, k_c %d, m_c %d: each is from 1 to %d", rows, vectors, kc, mc, size)
 		return nil

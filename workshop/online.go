@@ -12,16 +12,13 @@ import (
 	solved "matladder/workshop/solutions/ex8"
 )
 
-var shrinkSums = Exercise{
-	declares: declares{"Build": {yours.Build, blank.Build, solved.Build}},
-	with: func(p parts) checker {
-		return online(p["Build"].(func(problem.Attention, tile.Blocks) ([]*tile.Program, error))).check
-	},
+var shrinkSums = exerciseOf[online](declares{"Build": {yours.Build, blank.Build, solved.Build}})
+
+type online struct {
+	Build func(problem.Attention, tile.Blocks) ([]*tile.Program, error)
 }
 
-type online func(problem.Attention, tile.Blocks) ([]*tile.Program, error)
-
-func (build online) check(ctx context.Context, r *Report) error {
+func (e online) check(ctx context.Context, r *Report) error {
 	for _, c := range []struct {
 		rows, keys int
 		s          tile.Blocks
@@ -32,7 +29,7 @@ func (build online) check(ctx context.Context, r *Report) error {
 	} {
 		p := problem.Self(c.rows, 16, tile.Float32)
 		p.Keys, p.Heads, p.KVHeads = c.keys, 2, 2
-		programs, err := build(p, c.s)
+		programs, err := e.Build(p, c.s)
 		label := fmt.Sprintf("%d rows, %d keys, blocks %dx%d", p.Rows, p.Keys, c.s.M, c.s.K)
 		t, ok := r.counted(ctx, p, programs, err, label, "When a block has a larger score than those before, what becomes of what sum and acc hold?")
 		if !ok {

@@ -11,14 +11,11 @@ import (
 	solved "matladder/workshop/solutions/ex2"
 )
 
-var orderLoops = Exercise{
-	declares: declares{"Build": {yours.Build, blank.Build, solved.Build}},
-	with:     func(p parts) checker { return order(p["Build"].(builder)).check },
-}
+var orderLoops = exerciseOf[order](declares{"Build": {yours.Build, blank.Build, solved.Build}})
 
-type order builder
+type order struct{ Build builder }
 
-func (build order) check(ctx context.Context, r *Report) error {
+func (e order) check(ctx context.Context, r *Report) error {
 	for _, c := range []struct {
 		p problem.Matmul
 		s tile.Blocks
@@ -30,7 +27,7 @@ func (build order) check(ctx context.Context, r *Report) error {
 		if err != nil {
 			return err
 		}
-		programs, err := build(c.p, c.s)
+		programs, err := e.Build(c.p, c.s)
 		t, ok := r.counted(ctx, c.p, programs, err, on(c.p, c.s), "Each program is one product of a panel of a and a panel of b.")
 		if !ok {
 			return nil

@@ -12,16 +12,11 @@ import (
 	solved "matladder/workshop/solutions/ex10"
 )
 
-var sharePod = Exercise{
-	declares: declares{"Gather": {yours.Gather, blank.Gather, solved.Gather}, "Most": {yours.Most, blank.Most, solved.Most}},
-	with: func(p parts) checker {
-		return podShare{p["Gather"].(func(bytes float64, chips int) float64), p["Most"].(func(hidden int) int)}.check
-	},
-}
+var sharePod = exerciseOf[podShare](declares{"Gather": {yours.Gather, blank.Gather, solved.Gather}, "Most": {yours.Most, blank.Most, solved.Most}})
 
 type podShare struct {
-	gather func(bytes float64, chips int) float64
-	most   func(hidden int) int
+	Gather func(bytes float64, chips int) float64
+	Most   func(hidden int) int
 }
 
 // along are meshes of v5e with so many chips along model, of one kind: a shorter axis than 16
@@ -48,7 +43,7 @@ func (p podShare) check(_ context.Context, r *Report) error {
 		bytes int64
 		chips int
 	}{{33554432, 16}, {33554432, 4}, {1 << 30, 8}, {65536, 16}, {65536, 2}, {65536, 1}} {
-		want, got := axes[x.chips].Collective("all-gather", x.bytes, mesh.Model).Seconds, p.gather(float64(x.bytes), x.chips)
+		want, got := axes[x.chips].Collective("all-gather", x.bytes, mesh.Model).Seconds, p.Gather(float64(x.bytes), x.chips)
 		call := fmt.Sprintf("Gather(%d, %d)", x.bytes, x.chips)
 		r.expect(math.Abs(got-want) <= 1e-6*want, fmt.Sprintf("%s = %s", call, micro(got)), fmt.Sprintf("%s is %s, should be %s", call, micro(got), micro(want)))
 	}
@@ -62,7 +57,7 @@ func (p podShare) check(_ context.Context, r *Report) error {
 				want = n
 			}
 		}
-		got := p.most(hidden)
+		got := p.Most(hidden)
 		r.expect(got == want, fmt.Sprintf("Most(%d) = %d", hidden, got), fmt.Sprintf("Most(%d) is %d, should be %d", hidden, got, want))
 	}
 	return nil

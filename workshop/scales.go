@@ -11,14 +11,11 @@ import (
 	solved "matladder/workshop/solutions/ex6"
 )
 
-var scaleChannels = Exercise{
-	declares: declares{"Build": {yours.Build, blank.Build, solved.Build}},
-	with:     func(p parts) checker { return scaling(p["Build"].(builder)).check },
-}
+var scaleChannels = exerciseOf[scaling](declares{"Build": {yours.Build, blank.Build, solved.Build}})
 
-type scaling builder
+type scaling struct{ Build builder }
 
-func (build scaling) check(ctx context.Context, r *Report) error {
+func (e scaling) check(ctx context.Context, r *Report) error {
 	for _, c := range []struct {
 		m, k, n int
 		s       tile.Blocks
@@ -31,7 +28,7 @@ func (build scaling) check(ctx context.Context, r *Report) error {
 		if err != nil {
 			return err
 		}
-		programs, err := build(p, c.s)
+		programs, err := e.Build(p, c.s)
 		t, ok := r.counted(ctx, p, programs, err, on(p, c.s), "Which scale did that column take, and which is its own?")
 		if !ok {
 			return nil
