@@ -191,20 +191,16 @@ func ragged(f *problem.Family) problem.Sizes {
 
 // classify says what an error makes of a point.
 func classify(err error) results.Status {
-	var big *backend.TooBigError
-	var crashed *measure.PanicError
-	var gone *backend.CrashError
-	var wrong *wrongError
 	switch {
-	case errors.As(err, &big):
+	case errors.As(err, new(*backend.TooBigError)):
 		return results.TooBig
 	case errors.Is(err, backend.ErrUnsupported):
 		return results.Unsupported
 	case errors.Is(err, context.DeadlineExceeded):
 		return results.Timeout
-	case errors.As(err, &wrong), errors.Is(err, backend.ErrOutside):
+	case errors.As(err, new(*wrongError)), errors.Is(err, backend.ErrOutside):
 		return results.Wrong
-	case errors.As(err, &crashed), errors.As(err, &gone):
+	case errors.As(err, new(*measure.PanicError)), errors.As(err, new(*backend.CrashError)):
 		return results.Crashed
 	}
 	return results.Failed
@@ -213,11 +209,7 @@ func classify(err error) results.Status {
 // Bad reports whether a status makes an execution fail: something went wrong,
 // where too_big, unsupported and skipped are answers.
 func Bad(s results.Status) bool {
-	switch s {
-	case results.OK, results.TooBig, results.Unsupported, results.Skipped:
-		return false
-	}
-	return true
+	return !slices.Contains([]results.Status{results.OK, results.TooBig, results.Unsupported, results.Skipped}, s)
 }
 
 // pieceOfRows is how many rows lie in one piece of memory, about a megabyte.
