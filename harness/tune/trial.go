@@ -12,6 +12,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/seeded"
 	"matladder/harness/measure"
+	"matladder/internal/deadline"
 	"matladder/internal/each"
 	"matladder/problem"
 )
@@ -305,10 +306,7 @@ func (t *Tuner) wait(ctx context.Context, r *Trial, p *patience) error {
 		if t.sleep != nil {
 			t.sleep(breather)
 		} else {
-			select {
-			case <-ctx.Done():
-			case <-time.After(breather):
-			}
+			deadline.Sleep(ctx, breather)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()

@@ -137,7 +137,7 @@ cmd/plugin: plugins/probe cmd/internal/plugin internal/cli
 cmd/internal/plugin: internal/cli plugins plugins/probe github.com/spf13/pflag github.com/schollz/progressbar/v3
 internal/cli: internal/each internal/files internal/words github.com/spf13/pflag golang.org/x/term
 internal/cli/clitest:
-internal/files: golang.org/x/sys/unix golang.org/x/sys/windows
+internal/files: internal/deadline golang.org/x/sys/unix golang.org/x/sys/windows
 internal/files/filestest:
 internal/deadline:
 internal/bfloat16:

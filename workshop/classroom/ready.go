@@ -13,6 +13,7 @@ import (
 
 	"matladder/internal/cgroup"
 	"matladder/internal/counters"
+	"matladder/internal/deadline"
 	"matladder/plugins"
 )
 
@@ -79,10 +80,8 @@ func load(ctx context.Context) []Finding {
 	r := counters.New()
 	defer r.Close()
 	before, began := r.Read(), time.Now()
-	select {
-	case <-ctx.Done():
+	if deadline.Sleep(ctx, lookFor) != nil {
 		return nil
-	case <-time.After(lookFor):
 	}
 	now, span := r.Read(), time.Since(began).Seconds()
 	n := float64(runtime.NumCPU())
