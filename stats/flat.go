@@ -28,15 +28,15 @@ var flatColumns = func() []flatColumn {
 	perRow := []string{"schema", "reason", "status", "round", "rep", "offset_seconds", "launches", "seconds", "compile_seconds"}
 	for _, name := range results.Columns {
 		value := func(s *Summary) any { return s.Value(name) }
-		switch of := eventOf[name]; {
+		switch {
 		case name == "family":
 			value = func(s *Summary) any { return s.FamilyName() }
 		case name == "shape":
 			value = func(s *Summary) any { return s.ShapeName() }
-		case of != nil: // of a launch
+		case slices.Contains(eventColumns[:], name): // of a launch
 			value = func(s *Summary) any {
-				if n := of(&s.Events); n.Known {
-					return n.Value
+				if n, known := s.Events[name]; known {
+					return n
 				}
 				return nil
 			}
