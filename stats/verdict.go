@@ -8,6 +8,8 @@ import (
 	"matladder/results"
 	"matladder/stats/interval"
 	"matladder/stats/twosample"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // A Verdict says whether a point is faster or slower than on the old side. What decides is
@@ -328,15 +330,9 @@ func samplesOf(runs []twosample.Run) int {
 // GeoMean returns the geometric mean of the known ratios, and how many there are.
 // What both sides ran alike is left out.
 func GeoMean(list []Comparison) (ratio float64, n int) {
-	sum := 0.0
-	for _, c := range list {
-		if c.Ratio.Known() && c.Verdict != Shared {
-			sum += math.Log(c.Ratio.Median)
-			n++
-		}
-	}
-	if n == 0 {
+	list = each.That(list, func(c Comparison) bool { return c.Ratio.Known() && c.Verdict != Shared })
+	if len(list) == 0 {
 		return 0, 0
 	}
-	return math.Exp(sum / float64(n)), n
+	return stat.GeometricMean(each.Of(list, func(c Comparison) float64 { return c.Ratio.Median }), nil), len(list)
 }
