@@ -86,17 +86,12 @@ func TestWriteRefuses(t *testing.T) {
 	} {
 		r := minimal()
 		spoil(&r)
-		var buf bytes.Buffer
-		w, err := NewWriter(&buf)
+		enc, err := newEncoder(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		header := buf.Len()
-		if err := w.Write(&r); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := enc.row(&r); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("got %v, want %s", err, name)
-		}
-		if buf.Len() != header {
-			t.Errorf("%s: refused, yet %d bytes were written", name, buf.Len()-header)
 		}
 	}
 }

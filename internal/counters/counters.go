@@ -71,8 +71,8 @@ func JoulesBetween(from, to Reading) (joules float64, known bool) {
 	return to.Joules - from.Joules, (from.Known & to.Known).Has(Energy) && from.span == to.span
 }
 
-// errNoEnergy is why a system that is asked for nothing tells no energy.
-var errNoEnergy = errors.New("energy is read on Linux alone")
+// MostWatts is more than a package of processors, or a device, takes.
+const MostWatts = 10_000
 
 // Has reports whether all of o are in s.
 func (s Set) Has(o Set) bool { return s&o == o }
