@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"matladder/internal/each"
 	"matladder/internal/known"
 )
 
@@ -35,11 +36,8 @@ var legal = map[reflect.Type][]string{
 	reflect.TypeFor[Status](): texts(Statuses), reflect.TypeFor[Figure](): texts(Figures),
 }
 
-func texts[T ~string](list []T) (out []string) {
-	for _, v := range list {
-		out = append(out, string(v))
-	}
-	return out
+func texts[T ~string](list []T) []string {
+	return each.Of(list, func(v T) string { return string(v) })
 }
 
 // columns is read off Record's csv tags, so that a column is declared once.

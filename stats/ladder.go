@@ -118,13 +118,10 @@ var (
 )
 
 // underColumns are columns where the inputs of points differ, and the load.
-func underColumns(list []Summary) (columns []ladderColumn) {
-	for _, c := range conditions[len(conditions)-2:] {
-		if slices.ContainsFunc(list, func(s Summary) bool { return c.cell(&s) != c.cell(&list[0]) }) {
-			columns = append(columns, c)
-		}
-	}
-	return columns
+func underColumns(list []Summary) []ladderColumn {
+	return each.That(conditions[len(conditions)-2:], func(c ladderColumn) bool {
+		return slices.ContainsFunc(list, func(s Summary) bool { return c.cell(&s) != c.cell(&list[0]) })
+	})
 }
 
 // conditions are what a point ran with. They make a column only where the
