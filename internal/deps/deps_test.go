@@ -143,7 +143,7 @@ internal/deadline:
 internal/bfloat16:
 internal/float16:
 internal/cgroup:
-internal/child: internal/childlog
+internal/child: internal/childlog golang.org/x/sys/unix
 cmd/matladder: backend/registry/builtin internal/cli internal/known plugins/probe cmd/internal/bench cmd/internal/compare cmd/internal/inspect cmd/internal/mesh cmd/internal/peers cmd/internal/plot cmd/internal/plugin cmd/internal/tune cmd/internal/workshop
 cmd/internal/deviceflag: backend/registry/builtin backend/registry internal/cli github.com/spf13/pflag
 cmd/internal/sweepflag: configs internal/known harness internal/cli internal/files kernels problem results tile github.com/spf13/pflag
