@@ -85,11 +85,8 @@ func (r *run) candidates(g Group, done map[results.PointKey]*past) []*candidate 
 		if p.Status == "" {
 			l.prepare()
 		}
-		if l.Status == "" && r.sweep.Config.Cache == results.Cold && !r.sweep.Predict {
-			b, _ := p.on(&r.opt)
-			if err := CanCool(b); err != nil {
-				l.Status, l.Reason = classify(err), err.Error()
-			}
+		if _, err := r.cooler(l); l.Status == "" && !r.sweep.Predict && err != nil {
+			l.Status, l.Reason = classify(err), err.Error()
 		}
 		l.row = r.record(l.Point, l.programs)
 		if old := done[identity(&l.row)]; old != nil {
