@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"matladder/internal/words"
+
+	"golang.org/x/perf/benchunit"
 )
 
 // Energy is what launches of a point took, by all rows that nothing disturbed together.
@@ -85,9 +87,8 @@ func prefixed(v float64, unit string) string {
 	if v <= 0 {
 		return ""
 	}
-	prefixes := []string{"µ", "m", "", "k", "M", "G", "T"}
-	at := min(max(int(math.Floor(math.Log10(v)/3))+2, 0), len(prefixes)-1)
-	return words.Figure(v/math.Pow(1000, float64(at-2))) + " " + prefixes[at] + unit
+	s := benchunit.CommonScale([]float64{v}, benchunit.Decimal)
+	return words.Figure(v/s.Factor) + " " + s.Prefix + unit
 }
 
 // energyRemark says why columns of energy that were asked for are empty, "" if they are not.

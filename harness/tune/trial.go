@@ -58,11 +58,9 @@ func (t *Tuner) params(c Candidate) backend.Params {
 // may be nil. A trial that cannot be launched has Failed and goes no further; it is an error if
 // none is left. Seed is that of the orders.
 func (t *Tuner) Race(ctx context.Context, j Job, list []Candidate, rounds int, seed uint64, after func(round int, live []*Trial) ([]*Trial, bool)) ([]*Trial, error) {
-	field := t.field(list)
+	field := each.Of(list, t.trial)
 	return field, t.interleave(ctx, j, field, rounds, seed, nil, after)
 }
-
-func (t *Tuner) field(list []Candidate) []*Trial { return each.Of(list, t.trial) }
 
 // open compiles and loads a trial and warms it up. The first time it also finds how
 // long a launch takes.
