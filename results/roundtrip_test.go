@@ -86,12 +86,17 @@ func TestWriteRefuses(t *testing.T) {
 	} {
 		r := minimal()
 		spoil(&r)
-		enc, err := newEncoder(nil)
+		var buf bytes.Buffer
+		w, err := NewWriter(&buf)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := enc.row(&r); err == nil || !strings.Contains(err.Error(), name) {
+		header := buf.Len()
+		if err := w.Write(&r); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("got %v, want %s", err, name)
+		}
+		if buf.Len() != header {
+			t.Errorf("%s: refused, yet %d bytes were written", name, buf.Len()-header)
 		}
 	}
 }

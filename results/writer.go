@@ -17,9 +17,41 @@ const (
 	maxRow     = 2 << 20 // bytes
 )
 
-// Write writes a whole file: rows at full precision under a header that has every Extra column
-// found in them, sorted by name. A row that breaks a rule of the format is refused with a
-// *SyntaxError. For a file that grows while a sweep runs see Journal.
+// A Writer writes a results file: a header, then rows at full precision.
+// For a file that grows while a sweep runs see Journal.
+type Writer struct {
+	w   io.Writer
+	enc encoder
+}
+
+// NewWriter writes the header to w. The columns named in extra follow the
+// known ones and are filled from Record.Extra.
+func NewWriter(w io.Writer, extra ...string) (*Writer, error) {
+	enc, err := newEncoder(extra)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.Write(enc.header()); err != nil {
+		return nil, fmt.Errorf("results: write the header: %w", err)
+	}
+	return &Writer{w, enc}, nil
+}
+
+// Write appends one row. A row that breaks a rule of the format, or has Extra
+// outside the header, is refused with a *SyntaxError and nothing is written.
+func (w *Writer) Write(r *Record) error {
+	row, err := w.enc.row(r)
+	if err != nil {
+		return err
+	}
+	if _, err := w.w.Write(row); err != nil {
+		return fmt.Errorf("results: write a row: %w", err)
+	}
+	return nil
+}
+
+// Write writes a whole file: rows under a header that has every Extra column
+// found in them, sorted by name.
 func Write(w io.Writer, rows []Record) error {
 	names := map[string]bool{}
 	for i := range rows {
@@ -27,20 +59,13 @@ func Write(w io.Writer, rows []Record) error {
 			names[name] = true
 		}
 	}
-	enc, err := newEncoder(slices.Sorted(maps.Keys(names)))
+	out, err := NewWriter(w, slices.Sorted(maps.Keys(names))...)
 	if err != nil {
 		return err
 	}
-	if _, err := w.Write(enc.header()); err != nil {
-		return fmt.Errorf("results: write the header: %w", err)
-	}
 	for i := range rows {
-		row, err := enc.row(&rows[i])
-		if err != nil {
+		if err := out.Write(&rows[i]); err != nil {
 			return err
-		}
-		if _, err := w.Write(row); err != nil {
-			return fmt.Errorf("results: write a row: %w", err)
 		}
 	}
 	return nil
