@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/model/anatomy"
 	"matladder/plots/figure"
 	"matladder/results"
@@ -19,9 +20,7 @@ import (
 // are the same kernel's narrower operands. It is of the largest size that passes ran at.
 func anatomyPictures(q Request, d data) ([]figure.Picture, error) {
 	steps := make([]*stats.Summary, len(anatomy.Steps))
-	var narrow []*stats.Summary
-	for i := range d.asked {
-		s := &d.asked[i]
+	for _, s := range pointers(d.asked) {
 		for at, step := range anatomy.Steps {
 			if slices.Contains(strings.Fields(s.Params), anatomy.Param+"="+step.Word) && (steps[at] == nil || s.Work() > steps[at].Work()) {
 				steps[at] = s
@@ -33,12 +32,9 @@ func anatomyPictures(q Request, d data) ([]figure.Picture, error) {
 		return nil, errors.New("no row is of a pass of the CPU backend: bench --config anatomy measures them")
 	}
 	of := steps[first]
-	best := stats.Best(d.asked)
-	for i := range best {
-		if s := &best[i]; s.Kernel == of.Kernel && s.ISA == of.ISA && s.Size() == of.Size() && s.DtypeA != of.DtypeA {
-			narrow = append(narrow, s)
-		}
-	}
+	narrow := each.That(pointers(stats.Best(d.asked)), func(s *stats.Summary) bool {
+		return s.Kernel == of.Kernel && s.ISA == of.ISA && s.Size() == of.Size() && s.DtypeA != of.DtypeA
+	})
 	core, known := anatomy.CoreOf(of.ISA)
 	r := &figure.Rows{Mark: of.PeakFLOPs, Series: []figure.Series{{Label: "the step before", Color: figure.SoftInk, Shape: 0}}}
 	var before *stats.Summary

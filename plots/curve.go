@@ -214,15 +214,17 @@ func grouped[K comparable, V any](list []V, key func(*V) K) (order []K, groups m
 	return order, groups
 }
 
+// pointers are those to the elements of a list.
+func pointers[T any](list []T) (all []*T) {
+	for i := range list {
+		all = append(all, &list[i])
+	}
+	return all
+}
+
 // distinct lists the different keys of a list in order of first occurrence.
 func distinct[K comparable, V any](list []V, key func(*V) K) []K {
-	var order []K
-	seen := map[K]bool{}
-	for i := range list {
-		if k := key(&list[i]); !seen[k] {
-			seen[k], order = true, append(order, k)
-		}
-	}
+	order, _ := grouped(list, key)
 	return order
 }
 

@@ -94,23 +94,14 @@ func headingOf(q Request, title string, summaries []*stats.Summary, best bool, m
 // sources names the files of a picture that is of several, and those whose sweep has not
 // ended; "" if there are none.
 func sources(summaries []*stats.Summary) string {
-	var all, partial []string
-	for _, s := range summaries {
-		name := filepath.Base(s.Pos.File)
-		if s.Partial {
-			partial = each.With(partial, name)
-		}
-		all = each.With(all, name)
-	}
+	file := func(s **stats.Summary) string { return filepath.Base((*s).Pos.File) }
 	some := func(list []string) string { return words.First(list, 4, ", ") }
-	var parts []string
-	if len(all) > 1 {
-		parts = append(parts, fmt.Sprintf("of %d files: %s", len(all), some(all)))
+	several := ""
+	if all := distinct(summaries, file); len(all) > 1 {
+		several = fmt.Sprintf("of %d files: %s", len(all), some(all))
 	}
-	if len(partial) > 0 {
-		parts = append(parts, "partial, as its sweep has not ended: "+some(partial))
-	}
-	return strings.Join(parts, " · ")
+	partial := distinct(each.That(summaries, func(s *stats.Summary) bool { return s.Partial }), file)
+	return words.Joined(" · ", several, words.Between("partial, as its sweep has not ended: ", some(partial), ""))
 }
 
 // hollowWords say how charts mark points of low confidence.
@@ -153,23 +144,18 @@ func modes(summaries []*stats.Summary) string {
 	return strings.Join(list, " and ")
 }
 
+// measured reports whether a summary has a rate that was measured.
+func measured(s *stats.Summary) bool { return s.Mode == results.Measured && usable(s) }
+
 // intervals says what the bands are.
 func intervals(summaries []*stats.Summary) string {
-	measured, with95 := 0, 0
-	for _, s := range summaries {
-		if s.Mode == results.Measured && usable(s) {
-			measured++
-			if s.Rate.Sure() {
-				with95++
-			}
-		}
-	}
-	switch {
-	case measured == 0:
+	list := each.That(summaries, measured)
+	switch sure := len(each.That(list, func(s *stats.Summary) bool { return s.Rate.Sure() })); {
+	case len(list) == 0:
 		return ""
-	case measured == with95:
+	case sure == len(list):
 		return "medians with 95 % intervals"
-	case with95 == 0:
+	case sure == 0:
 		return "medians with the range of fewer than 6 samples"
 	}
 	return "medians with 95 % intervals, or the range where there are fewer than 6 samples"
@@ -177,7 +163,7 @@ func intervals(summaries []*stats.Summary) string {
 
 // paired says of ratios how they were taken, if both sides were measured.
 func paired(summaries []*stats.Summary) string {
-	if slices.ContainsFunc(summaries, func(s *stats.Summary) bool { return s.Mode == results.Measured && usable(s) }) {
+	if slices.ContainsFunc(summaries, measured) {
 		return ", paired by round"
 	}
 	return ""
@@ -185,23 +171,11 @@ func paired(summaries []*stats.Summary) string {
 
 // days returns the day, or days, on which rows were made.
 func days(rows []*results.Record) []string {
-	var first, last time.Time
-	for _, r := range rows {
-		if at := r.StartedAt; !at.IsZero() {
-			if first.IsZero() || at.Before(first) {
-				first = at
-			}
-			if at.After(last) {
-				last = at
-			}
-		}
+	made := each.That(rows, func(r *results.Record) bool { return !r.StartedAt.IsZero() })
+	dates := each.Of(made, func(r *results.Record) string { return r.StartedAt.Format(time.DateOnly) })
+	slices.Sort(dates)
+	if dates = slices.Compact(dates); len(dates) > 1 {
+		return []string{dates[0] + " to " + dates[len(dates)-1]}
 	}
-	from, to := first.Format(time.DateOnly), last.Format(time.DateOnly)
-	switch {
-	case first.IsZero():
-		return nil
-	case from == to:
-		return []string{from}
-	}
-	return []string{from + " to " + to}
+	return dates
 }

@@ -127,11 +127,8 @@ func newArena(contests []stats.Contest) arena {
 }
 
 // summaries returns copies of the points, as functions of several charts take them.
-func (a arena) summaries() (list []stats.Summary) {
-	for _, s := range a.points {
-		list = append(list, *s)
-	}
-	return list
+func (a arena) summaries() []stats.Summary {
+	return each.Of(a.points, func(s *stats.Summary) stats.Summary { return *s })
 }
 
 // chart draws rate against size.
@@ -157,12 +154,7 @@ func (a arena) bars(h figure.Heading) *figure.Bars {
 	all := a.summaries()
 	b := &figure.Bars{Heading: h, X: categories(all)}
 	ratio := figure.BarPanel{Y: figure.Axis{Label: "times the rate of the best peer, paired by round", Unit: times}, Mark: 1}
-	most := 0.0
-	for _, s := range all {
-		if usable(&s) {
-			most = max(most, s.Rate.Median)
-		}
-	}
+	most := each.Most(each.That(a.points, usable), func(s *stats.Summary) float64 { return s.Rate.Median })
 	unit := rateUnit(most, all[0].RateOf())
 	rates := figure.BarPanel{Y: figure.Axis{Label: unit.Name, Unit: unit}}
 	for i, side := range a.sides {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/plots/figure"
 	"matladder/results"
 	"matladder/stats"
@@ -141,21 +142,14 @@ func faint(kernel string, others []stats.Summary, place map[string]float64) figu
 // confidence apart, and above the peaks that are in view. Peaks are named by their rates.
 func fitRates(ch *figure.Chart, of results.Unit) {
 	var ends figure.Extent
-	var peaks []float64
 	for _, s := range ch.Series {
 		for _, pt := range s.Points {
 			ends.Add(pt.Y, pt.Hi, pt.LowConfidence)
 		}
 	}
-	for _, r := range ch.Roofs {
-		peaks = append(peaks, r.Peak)
-	}
-	highest := ends.Top(peaks...)
+	highest := ends.Top(each.Of(ch.Roofs, func(r figure.Roof) float64 { return r.Peak })...)
 	unit := rateUnit(highest, of)
-	if highest == 0 {
-		highest = unit.Value
-	}
-	ch.Y = figure.Axis{Label: unit.Name, Max: highest * 1.06, Unit: unit}
+	ch.Y = figure.Axis{Label: unit.Name, Max: cmp.Or(highest, unit.Value) * 1.06, Unit: unit}
 	for i := range ch.Roofs {
 		ch.Roofs[i].Label += " " + unit.Format(ch.Roofs[i].Peak)
 	}

@@ -131,16 +131,10 @@ func Pictures(summaries []stats.Summary, q Request) ([]figure.Picture, error) {
 	parts := distinct(wanted, partOf)
 	chips, inputs := distinct(parts, func(p *part) string { return p.chip }), distinct(parts, func(p *part) string { return p.inputs })
 	for _, part := range parts {
-		var d data
-		for _, s := range of[part] {
-			if q.Family != "" && s.FamilyName() != q.Family {
-				continue
-			}
-			if q.wants(&s) || s.Kernel == results.Baseline && s.DtypeA == q.Dtype {
-				d.asked = append(d.asked, s)
-			}
-		}
-		made, err := kind.pictures(q, d)
+		made, err := kind.pictures(q, data{each.That(of[part], func(s stats.Summary) bool {
+			ofFamily := q.Family == "" || s.FamilyName() == q.Family
+			return q.wants(&s) || ofFamily && s.Kernel == results.Baseline && s.DtypeA == q.Dtype
+		})})
 		if err != nil {
 			return nil, err
 		}

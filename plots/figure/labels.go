@@ -1,6 +1,7 @@
 package figure
 
 import (
+	"cmp"
 	"slices"
 
 	"matladder/internal/each"
@@ -169,13 +170,7 @@ func spread(want, height []float64, lo, hi float64) ([]float64, bool) {
 		return nil, false
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
-		switch {
-		case want[i] < want[j]:
-			return -1
-		case want[i] > want[j]:
-			return 1
-		}
-		return j - i // of equals the first stands highest
+		return cmp.Or(cmp.Compare(want[i], want[j]), j-i) // of equals the first stands highest
 	})
 	bottom := func(b block) float64 {
 		place := b.sum / float64(b.last-b.first+1)

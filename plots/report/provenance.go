@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"matladder/internal/each"
 	"matladder/internal/words"
 	"matladder/machine"
 	"matladder/results"
@@ -83,9 +84,7 @@ const maxValues = 24
 func newProvenance(summaries []stats.Summary, rows iter.Seq2[*results.Record, error]) (*Provenance, []string, error) {
 	p := &Provenance{Points: len(summaries), Notes: stats.NewLadder(stats.Best(summaries)).Notes, Limits: limits(summaries)}
 	for i := range summaries {
-		if m := machineOf(&summaries[i]); !slices.Contains(p.machines, m) {
-			p.machines = append(p.machines, m)
-		}
+		p.machines = each.With(p.machines, machineOf(&summaries[i]))
 	}
 	var ids numbering
 	var values [][]numbering // by run and fact
@@ -130,13 +129,8 @@ func limits(summaries []stats.Summary) []Limit {
 	for i := range summaries {
 		s := &summaries[i]
 		key := [2]string{machineOf(s), s.DtypeA}
-		switch old := newest[key]; {
-		case s.PeakFLOPs <= 0:
-		case old == nil:
-			order = append(order, key)
-			newest[key] = s
-		case old.StartedAt.Before(s.StartedAt):
-			newest[key] = s
+		if old := newest[key]; s.PeakFLOPs > 0 && (old == nil || old.StartedAt.Before(s.StartedAt)) {
+			order, newest[key] = each.With(order, key), s
 		}
 	}
 	var list []Limit

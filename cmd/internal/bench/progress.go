@@ -57,20 +57,13 @@ func (p *progress) observe(e harness.Event) {
 		what = fmt.Sprintf("narrowing %s: %s", words.Count(e.Narrowed, "wide interval"), title)
 	}
 	for _, r := range e.Rows {
-		if !harness.Bad(r.Status) {
-			continue
+		if harness.Bad(r.Status) {
+			p.say("%s %s: %s: %s\n", r.Kernel, title, r.Status, r.Reason)
 		}
-		if p.bar != nil {
-			p.bar.Clear()
-		}
-		fmt.Fprintf(p.w, "%s %s: %s: %s\n", r.Kernel, title, r.Status, r.Reason)
 	}
 	if e.Repetitions >= enoughToTell && 2*e.Disturbed > e.Repetitions && !p.told {
 		p.told = true
-		if p.bar != nil {
-			p.bar.Clear()
-		}
-		fmt.Fprintf(p.w, "this machine is not quiet: %d of the first %d repetitions were disturbed; they are measured again as long as time is left; causes follow the table\n", e.Disturbed, e.Repetitions)
+		p.say("this machine is not quiet: %d of the first %d repetitions were disturbed; they are measured again as long as time is left; causes follow the table\n", e.Disturbed, e.Repetitions)
 	}
 	switch {
 	case p.bar != nil:
@@ -83,6 +76,14 @@ func (p *progress) observe(e harness.Event) {
 	case e.Complete:
 		fmt.Fprintf(p.w, "%s: %s\n", what, words.Count(e.Round, "round"))
 	}
+}
+
+// say writes a line in the place of the bar.
+func (p *progress) say(format string, args ...any) {
+	if p.bar != nil {
+		p.bar.Clear()
+	}
+	fmt.Fprintf(p.w, format, args...)
 }
 
 // finish takes the bar away.

@@ -260,11 +260,10 @@ func (o *options) write(stdout io.Writer, warn func(error), list []stats.Compari
 	if err := stats.WriteComparisons(stdout, o.as, list); err != nil {
 		return err
 	}
-	if n := len(onlyOld); n > 0 {
-		warn(fmt.Errorf("%d points only in %s, the first is %s", n, sideName(o.old), name(onlyOld[0])))
-	}
-	if n := len(onlyNew); n > 0 {
-		warn(fmt.Errorf("%d points only in %s, the first is %s", n, sideName(o.new), name(onlyNew[0])))
+	for i, alone := range [][]*stats.Summary{onlyOld, onlyNew} {
+		if n := len(alone); n > 0 {
+			warn(fmt.Errorf("%d points only in %s, the first is %s", n, sideName([][]string{o.old, o.new}[i]), name(alone[0])))
+		}
 	}
 	return o.judge(list)
 }
@@ -340,10 +339,8 @@ func noRows(path string, all []stats.Summary) error {
 
 // contents names the kernels and dtypes of rows.
 func contents(rows []stats.Summary) string {
-	var kernels, dtypes []string
-	for _, s := range rows {
-		kernels, dtypes = append(kernels, s.Kernel), append(dtypes, s.DtypeA)
-	}
+	kernels := each.Of(rows, func(s stats.Summary) string { return s.Kernel })
+	dtypes := each.Of(rows, func(s stats.Summary) string { return s.DtypeA })
 	slices.SortFunc(kernels, stats.CompareKernels)
 	slices.Sort(dtypes)
 	return strings.Join(slices.Compact(kernels), ", ") + " in " + strings.Join(slices.Compact(dtypes), ", ")
@@ -373,9 +370,8 @@ func (o *options) judge(list []stats.Comparison) error {
 	if o.limit < 0 {
 		return nil
 	}
-	bad := slices.DeleteFunc(slices.Clone(list), func(c stats.Comparison) bool {
-		slower := c.Verdict == stats.Slower && 1/c.Ratio.Median > 1+o.limit
-		return !slower && c.Verdict != stats.Lost
+	bad := each.That(list, func(c stats.Comparison) bool {
+		return c.Verdict == stats.Lost || c.Verdict == stats.Slower && 1/c.Ratio.Median > 1+o.limit
 	})
 	if len(bad) == 0 {
 		return nil
@@ -394,6 +390,5 @@ func name(s *stats.Summary) string {
 	if s.Mode == results.Predicted { // a file may have several
 		chip = words.Between("for ", s.Chip, "")
 	}
-	return strings.Join(slices.DeleteFunc([]string{s.Kernel, s.Variant, s.Blocks(), s.Dtypes(), s.Size(), string(s.Mode), chip},
-		func(part string) bool { return part == "" }), " ")
+	return words.Joined(" ", s.Kernel, s.Variant, s.Blocks(), s.Dtypes(), s.Size(), string(s.Mode), chip)
 }

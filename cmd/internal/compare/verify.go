@@ -97,7 +97,7 @@ func runVerify(ctx context.Context, args []string, stdout io.Writer) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if n := len(v.wrong); n > 0 {
+	if len(v.wrong) > 0 {
 		return fmt.Errorf("%s: %s", args[0], words.First(v.wrong, 3, "; "))
 	}
 	return nil

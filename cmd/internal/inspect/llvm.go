@@ -2,10 +2,10 @@ package inspect
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"os/exec"
 	"regexp"
 	"runtime"
@@ -206,12 +206,11 @@ func (t *tools) annotate(ctx context.Context, w *strings.Builder, r backend.Rout
 			used = append(used, i)
 		}
 	}
-	slices.SortStableFunc(used, func(i, j int) int { return int(math.Copysign(1, total[j]-total[i])) })
 	fullest := ""
 	if len(used) > 0 {
-		fullest = fmt.Sprintf("; the fullest port, %s, is busy %.0f %% of them", ports[used[0]], 100*total[used[0]]/cycles)
+		at := slices.MaxFunc(used, func(i, j int) int { return cmp.Compare(total[i], total[j]) })
+		fullest = fmt.Sprintf("; the fullest port, %s, is busy %.0f %% of them", ports[at], 100*total[at]/cycles)
 	}
-	slices.Sort(used)
 	model := report.TargetInfo.CPUName + " as llvm-mca models it"
 	if asked == "" && report.cpu != processors("")[0] {
 		model += ", which does not know this processor"

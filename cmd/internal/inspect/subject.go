@@ -88,10 +88,12 @@ func (o *options) findDevice(f *pflag.FlagSet) error {
 	only := o.as == "plan" || o.as == "asm" || o.as == "anatomy" || o.as == "accumulator"
 	hand := only || o.as == "timeline" && o.where.Topology == ""
 	switch {
-	case f.Changed("threads") && !hand:
-		return errors.New("--threads is for --as plan, asm, anatomy and accumulator, and for --as timeline of this machine")
-	case f.Changed("param") && !hand:
-		return errors.New("--param is for --as plan, asm, anatomy and accumulator, and for --as timeline of this machine")
+	case !hand && (f.Changed("threads") || f.Changed("param")):
+		flag := "param"
+		if f.Changed("threads") {
+			flag = "threads"
+		}
+		return fmt.Errorf("--%s is for --as plan, asm, anatomy and accumulator, and for --as timeline of this machine", flag)
 	case o.threads < 0:
 		return fmt.Errorf("--threads %d is negative", o.threads)
 	case only && o.where.Topology != "":

@@ -63,11 +63,11 @@ func open(ctx context.Context, f *flags, threads int, host machine.Device) (*lib
 				continue
 			}
 			_, version := b.Plugin()
-			if id := name + " " + version; !seen[id] {
+			if id := name + " " + version; seen[id] {
+				b.Close()
+			} else {
 				seen[id] = true
 				l.found, l.backends = append(l.found, library), append(l.backends, b)
-			} else {
-				b.Close()
 			}
 		}
 	}

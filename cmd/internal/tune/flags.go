@@ -72,8 +72,6 @@ func parseFlags(args []string) (*flags, error) {
 	switch {
 	case s.NArg() > 0:
 		return f, cli.Misuse(s, "unexpected argument %q: problems are named by --config or --sizes", s.Arg(0))
-	case f.budget < 0:
-		return f, cli.Usagef("--time-budget %s is negative", f.budget)
 	case f.most < 0:
 		return f, cli.Usagef("--candidates %d is negative", f.most)
 	case threads < 0:
@@ -115,10 +113,7 @@ func (f *flags) readLayer(moe string, c *harness.Config) error {
 	if f.set.Changed("sizes") || f.set.Changed("family") {
 		return cli.Usagef("--moe goes with neither --sizes nor --family: it says what the products are")
 	}
-	c.Sizes = nil
-	for _, n := range f.tokens {
-		c.Sizes = append(c.Sizes, l.Sizes(n)...)
-	}
+	c.Sizes = slices.Concat(each.Of(f.tokens, l.Sizes)...)
 	if !f.set.Changed("kernel") {
 		c.Kernels = []int{5}
 	}

@@ -9,6 +9,7 @@ import (
 	"matladder/harness/tune"
 	"matladder/harness/tuned"
 	"matladder/internal/cli"
+	"matladder/internal/each"
 	"matladder/internal/words"
 	"matladder/problem"
 	"matladder/stats"
@@ -40,12 +41,8 @@ func (f *flags) show(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	short := 0
 	for _, r := range t.Rows {
 		showRow(w, r)
-		if r.Evidence.Ended == tuned.ByBudget {
-			short++
-		}
 	}
 	costs := t.Costs()
 	if len(costs) > 0 {
@@ -62,7 +59,7 @@ func (f *flags) show(ctx context.Context, w io.Writer) error {
 		fmt.Fprintln(w)
 	}
 	ended := ""
-	if short > 0 {
+	if short := len(each.That(t.Rows, endedByBudget)); short > 0 {
 		ended = fmt.Sprintf(", %d of them ended by the budget: tune them again to go on", short)
 	}
 	_, err = fmt.Fprintf(w, "%s: %s%s\n", path, words.Count(len(t.Rows), "row"), ended)

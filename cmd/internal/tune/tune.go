@@ -19,6 +19,7 @@ import (
 	"matladder/harness/tune"
 	"matladder/harness/tuned"
 	"matladder/internal/cli"
+	"matladder/internal/each"
 	"matladder/internal/files"
 	"matladder/internal/words"
 	"matladder/kernels"
@@ -48,7 +49,10 @@ func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	of := func(j tune.Job) state { return stateOf(j, table, dev.versions) }
 	jobs := f.todo(all, of)
-	if err := prepare(path); err != nil { // before minutes of measuring
+	if err = files.MakeFolder(path); err == nil {
+		err = files.Writable(path) // told before minutes of measuring
+	}
+	if err != nil {
 		return err
 	}
 	fmt.Fprintf(stderr, "%s: %s to tune, %d in the table\n", dev.Summary, words.Count(len(jobs), "problem"), len(table.Rows))
@@ -144,17 +148,12 @@ func (f *flags) jobs(ctx context.Context, dev *device) ([]tune.Job, error) {
 
 // deciders says which kernels of the sweep's family would choose.
 func deciders(s harness.Sweep) string {
-	var names []string
-	for _, k := range kernels.Ladder(s.Config.Family) {
-		if kernels.ChoosesBlocks(k) {
-			short, _, _ := strings.Cut(k.Name(), "_")
-			names = append(names, short)
-		}
-	}
-	if names == nil {
-		return ""
-	}
-	return fmt.Sprintf(" (%s do)", strings.Join(names, " and "))
+	choosing := each.That(kernels.Ladder(s.Config.Family), kernels.ChoosesBlocks)
+	names := each.Of(choosing, func(k kernels.Kernel) string {
+		short, _, _ := strings.Cut(k.Name(), "_")
+		return short
+	})
+	return words.Between(" (", strings.Join(names, " and "), " do)")
 }
 
 // known is what the table answers for a job as things stand.
@@ -215,14 +214,6 @@ func (f *flags) keep(ctx context.Context, path, machine string, row, before tune
 		return t, false, nil
 	}
 	return t, true, t.WriteFile(path)
-}
-
-// prepare makes the folder of a file that will be written, and says whether it can be.
-func prepare(path string) error {
-	if err := files.MakeFolder(path); err != nil {
-		return err
-	}
-	return files.Writable(path)
 }
 
 // versions names what made the evidence.
