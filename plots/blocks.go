@@ -3,10 +3,12 @@ package plots
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
 
+	"matladder/internal/each"
 	"matladder/plots/figure"
 	"matladder/results"
 	"matladder/stats"
@@ -62,10 +64,7 @@ func byChoice(curves []*curve) []*curve {
 			list = append(list, c)
 			continue
 		}
-		var line []stats.Summary
-		for _, s := range c.at {
-			line = append(line, *s)
-		}
+		line := each.Of(slices.Collect(maps.Values(c.at)), func(s *stats.Summary) stats.Summary { return *s })
 		list = append(list, c.split(line)...)
 	}
 	return list

@@ -135,13 +135,9 @@ func lowConfidence(summaries []*stats.Summary, mark string) string {
 
 // modes says whether the chart holds measured points, predicted ones or both.
 func modes(summaries []*stats.Summary) string {
-	var list []string
-	for _, mode := range results.Modes {
-		if slices.ContainsFunc(summaries, func(s *stats.Summary) bool { return s.Mode == mode }) {
-			list = append(list, string(mode))
-		}
-	}
-	return strings.Join(list, " and ")
+	return words.Join(each.That(results.Modes, func(mode results.Mode) bool {
+		return slices.ContainsFunc(summaries, func(s *stats.Summary) bool { return s.Mode == mode })
+	}), " and ")
 }
 
 // measured reports whether a summary has a rate that was measured.

@@ -29,10 +29,7 @@ func History(series []stats.Series) (figure.Picture, error) {
 	}
 	slices.SortStableFunc(list, func(a, b stats.Series) int { return cmp.Compare(changed(b), changed(a)) })
 	list = list[:min(len(list), mostSeries)]
-	var all []*stats.Summary
-	for _, s := range list {
-		all = append(all, s.Runs...)
-	}
+	all := slices.Concat(each.Of(list, func(s stats.Series) []*stats.Summary { return s.Runs })...)
 	p := &figure.Panels{Heading: headingOf(Request{Kind: "history"}, "History", all, false, "")}
 	p.Name = "history"
 	p.Footer = slices.DeleteFunc(p.Footer, func(line string) bool { return strings.HasPrefix(line, "medians") })

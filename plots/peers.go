@@ -61,12 +61,11 @@ func peersPictures(q Request, d data) (list []figure.Picture, err error) {
 }
 
 // newest leaves out contests at a size that a newer one has.
-func newest(contests []stats.Contest) (list []stats.Contest) {
+func newest(contests []stats.Contest) []stats.Contest {
 	sizes, at := grouped(contests, func(c *stats.Contest) string { return c.Points[0].Size() })
-	for _, size := range sizes {
-		list = append(list, slices.MaxFunc(at[size], func(a, b stats.Contest) int { return a.Points[0].StartedAt.Compare(b.Points[0].StartedAt) }))
-	}
-	return list
+	return each.Of(sizes, func(size string) stats.Contest {
+		return slices.MaxFunc(at[size], func(a, b stats.Contest) int { return a.Points[0].StartedAt.Compare(b.Points[0].StartedAt) })
+	})
 }
 
 // An arena is contests of several sizes under one condition.

@@ -106,7 +106,7 @@ func familyWord(family string) string { return (&results.Record{Family: family})
 func Pictures(summaries []stats.Summary, q Request) ([]figure.Picture, error) {
 	kind := q.Kind.row()
 	if kind.pictures == nil {
-		return nil, fmt.Errorf("unknown kind %q (known: %s)", q.Kind, list(Kinds()))
+		return nil, fmt.Errorf("unknown kind %q (known: %s)", q.Kind, words.Join(Kinds(), ", "))
 	}
 	summaries = slices.DeleteFunc(slices.Clone(summaries), func(s stats.Summary) bool { return s.Interpreted() || s.Peer() && q.Kind != Peers })
 	wanted := slices.DeleteFunc(slices.Clone(summaries), func(s stats.Summary) bool { return !q.wants(&s) })
@@ -158,10 +158,6 @@ const maxKernels = 500
 // wants reports whether q asks for s.
 func (q Request) wants(s *stats.Summary) bool {
 	return (q.Family == "" || s.FamilyName() == q.Family) && (q.Dtype == "" || s.DtypeA == q.Dtype) && (q.Kernel == "" || s.Kernel == q.Kernel)
-}
-
-func list[T ~string](names []T) string {
-	return strings.Join(each.Of(names, func(n T) string { return string(n) }), ", ")
 }
 
 // fileName is performance_<what>_<dtype>, of other families performance_<family>_<what>_<dtype>.

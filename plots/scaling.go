@@ -74,11 +74,9 @@ func scaledProducts(summaries []stats.Summary) []scaledProduct {
 	shown := map[product]bool{} // as a weak-scaling point of a larger one
 	for _, p := range products {
 		sp := scaledProduct{whole: most(spread[p]), strong: spread[p]}
-		for _, s := range alike[anyRows(p)] {
-			if s.M*sp.whole.Devices == p.m*s.Devices { // as many rows for each device
-				sp.weak = append(sp.weak, s)
-			}
-		}
+		sp.weak = each.That(alike[anyRows(p)], func(s *stats.Summary) bool {
+			return s.M*sp.whole.Devices == p.m*s.Devices // as many rows for each device
+		})
 		oneCount := func(list []*stats.Summary) bool {
 			return !slices.ContainsFunc(list, func(s *stats.Summary) bool { return s.Devices != list[0].Devices })
 		}

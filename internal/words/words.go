@@ -27,6 +27,15 @@ func Joined(separator string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), separator)
 }
 
+// Join is strings.Join of any kind of strings.
+func Join[T ~string](names []T, separator string) string {
+	texts := make([]string, len(names))
+	for i, name := range names {
+		texts[i] = string(name)
+	}
+	return strings.Join(texts, separator)
+}
+
 // Between is text with something before and behind it; "" without text.
 func Between(before, text, behind string) string {
 	if text == "" {

@@ -47,10 +47,7 @@ type Bar struct {
 }
 
 func (b *Bars) key() (k key) {
-	for _, s := range b.Series {
-		if s.Label == "" {
-			continue // the axis names it
-		}
+	for _, s := range each.That(b.Series, func(s BarSeries) bool { return s.Label != "" }) { // the axis names others
 		e := keyEntry{s.Label, TextColor(s.Color), boxSign(s.Color, hollowIf(s.Predicted))}
 		if s.Level {
 			e.sign = lineSign(s.level())

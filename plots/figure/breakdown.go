@@ -50,21 +50,15 @@ type KeyBox struct {
 	Fill  Fill
 }
 
-func (b *Breakdowns) key() (k key) {
-	for _, e := range b.Key {
-		k = append(k, keyEntry{e.Label, TextColor(e.Color), boxSign(e.Color, e.Fill)})
-	}
-	return k
+func (b *Breakdowns) key() key {
+	return each.Of(b.Key, func(e KeyBox) keyEntry { return keyEntry{e.Label, TextColor(e.Color), boxSign(e.Color, e.Fill)} })
 }
 
 // longest is where the bars end.
-func (w Whole) longest() (most float64) {
-	for _, p := range w.Parts {
-		for _, s := range p.Spans {
-			most = max(most, s.From+s.Length)
-		}
-	}
-	return most
+func (w Whole) longest() float64 {
+	return each.Most(w.Parts, func(p Part) float64 {
+		return each.Most(p.Spans, func(s Span) float64 { return s.From + s.Length })
+	})
 }
 
 func (b *Breakdowns) lay(c draw.Canvas, page vg.Rectangle, head vg.Length) (vg.Length, func()) {

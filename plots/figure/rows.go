@@ -38,13 +38,11 @@ type RowPoint struct {
 
 const rowHeight = 17 * vg.Length(1)
 
-func (r *Rows) key() (k key) {
-	for _, s := range r.Series {
-		if len(r.Series) > 1 {
-			k = append(k, s.entry())
-		}
+func (r *Rows) key() key {
+	if len(r.Series) < 2 {
+		return nil
 	}
-	return k
+	return each.Of(r.Series, Series.entry)
 }
 
 func (r *Rows) lay(c draw.Canvas, page vg.Rectangle, head vg.Length) (vg.Length, func()) {

@@ -13,6 +13,7 @@ import (
 	"matladder/internal/each"
 	"matladder/internal/words"
 	"matladder/machine"
+	"matladder/plots/figure"
 	"matladder/results"
 	"matladder/stats"
 )
@@ -148,12 +149,9 @@ func limits(summaries []stats.Summary) []Limit {
 
 // title says on what machines and when the first row was made.
 func (p *Provenance) title() string {
-	machine, day := "", ""
-	switch n := len(p.machines); {
-	case n > 2:
+	machine, day := strings.Join(p.machines, " and "), ""
+	if n := len(p.machines); n > 2 {
 		machine = fmt.Sprintf("%d machines", n)
-	case n > 0:
-		machine = strings.Join(p.machines, " and ")
 	}
 	if !p.first.IsZero() {
 		day = p.first.Format(time.DateOnly)
@@ -167,12 +165,7 @@ func (p *Provenance) fileName() string {
 	if len(p.Runs) == 1 {
 		name = p.Runs[0].ID
 	}
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
-			return r
-		}
-		return '-'
-	}, name) + ".csv"
+	return figure.FileSafe(name) + ".csv"
 }
 
 func count(n int) string {

@@ -129,12 +129,7 @@ func parse(args []string) (*options, error) {
 func (o *options) place(f *pflag.FlagSet) error {
 	turns := "--ab and --bisect"
 	of := map[string]string{"pairs": turns, "most-pairs": turns, "turn": turns, "seed": turns, "keep": "--ab", "out": "--history", "build": "--bisect"}
-	var modes []string
-	for _, mode := range []string{"ab", "history", "bisect"} {
-		if f.Changed(mode) {
-			modes = append(modes, "--"+mode)
-		}
-	}
+	modes := each.That([]string{"--ab", "--history", "--bisect"}, func(mode string) bool { return f.Changed(mode[2:]) })
 	for _, name := range slices.Sorted(maps.Keys(of)) {
 		if f.Changed(name) && !slices.ContainsFunc(modes, func(m string) bool { return strings.Contains(of[name], m) }) {
 			return cli.Usagef("--%s is for %s", name, of[name])

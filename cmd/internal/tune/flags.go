@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"matladder/backend/registry"
@@ -15,6 +14,7 @@ import (
 	"matladder/harness/tuned"
 	"matladder/internal/cli"
 	"matladder/internal/each"
+	"matladder/internal/words"
 	"matladder/problem"
 	"matladder/tile"
 
@@ -79,7 +79,7 @@ func parseFlags(args []string) (*flags, error) {
 	case f.list && f.imports+f.exports != "" || f.imports != "" && f.exports != "":
 		return f, cli.Usagef("--list, --import and --export: one of them at a time")
 	case f.exports != "" && !slices.Contains(tuned.Formats, tuned.Format(f.exports)), !slices.Contains(tuned.Formats, tuned.Format(f.from)):
-		return f, cli.Usagef("--export %s, --from %s: want one of %s", f.exports, f.from, strings.Join(each.Of(tuned.Formats, func(f tuned.Format) string { return string(f) }), ", "))
+		return f, cli.Usagef("--export %s, --from %s: want one of %s", f.exports, f.from, words.Join(tuned.Formats, ", "))
 	case !tuned.Format(f.from).HasDefault():
 		return f, cli.Usagef("--from %s: its lists have no default to compare with", f.from)
 	case moe == "" && (tuned.Format(f.exports).NeedsLayer() || tuned.Format(f.from).NeedsLayer()):
