@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"image/color"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"matladder/internal/each"
+	"matladder/internal/words"
 	"matladder/model/anatomy"
 	"matladder/plots/figure"
 	"matladder/results"
@@ -56,12 +58,7 @@ func anatomyPictures(q Request, d data) ([]figure.Picture, error) {
 					row.Points = append([]figure.RowPoint{{X: before.Rate.Median}}, row.Points...)
 				}
 				row.Text += rateUnit(s.Rate.Median, s.RateOf()).Format(s.Rate.Median)
-				if drawn(s.PercentOfPeak) {
-					row.Text += "  " + figure.Digits(s.PercentOfPeak.Median) + " %"
-				}
-				if !s.Rate.Holds() {
-					row.Text = stats.Noisy + row.Text
-				}
+				row.Text = words.When(!s.Rate.Holds(), stats.Noisy) + row.Text + words.When(drawn(s.PercentOfPeak), "  %s %%", figure.Digits(s.PercentOfPeak.Median))
 				if least, most = min(least, s.Rate.Median), max(most, s.Rate.Median); at <= anatomy.Threads { // narrow ones are held against the last step
 					before = s
 				}
@@ -86,11 +83,7 @@ func limitSeries(r *figure.Rows, limit string) int {
 	label := "limit by counts: " + limit
 	at := slices.IndexFunc(r.Series, func(s figure.Series) bool { return s.Label == label })
 	if at < 0 {
-		c, ok := limitColor[limit]
-		if !ok {
-			c = figure.Ink
-		}
-		at, r.Series = len(r.Series), append(r.Series, figure.Series{Label: label, Color: c, Shape: 1})
+		at, r.Series = len(r.Series), append(r.Series, figure.Series{Label: label, Color: cmp.Or(limitColor[limit], figure.Ink), Shape: 1})
 	}
 	return at
 }

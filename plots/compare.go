@@ -62,17 +62,11 @@ func comparePictures(q Request, d data) ([]figure.Picture, error) {
 		summary = fmt.Sprintf("geometric mean of %d ratios %s", n, figure.Digits(mean))
 	}
 	for _, v := range stats.Verdicts {
-		if counts[v] > 0 {
-			summary += fmt.Sprintf(" · %d %s", counts[v], v)
-		}
+		summary += words.When(counts[v] > 0, " · %d %s", counts[v], v)
 	}
-	if all > len(list) {
-		summary += fmt.Sprintf(" · below the %d of %d points that matter most", len(list), all)
-	}
-	if alone := len(onlyOld) + len(onlyNew); alone > 0 {
-		summary += fmt.Sprintf(" · %d points in one file alone", alone)
-	}
-	r.Subtitle = append(r.Subtitle, summary)
+	alone := len(onlyOld) + len(onlyNew)
+	r.Subtitle = append(r.Subtitle, summary+words.When(all > len(list), " · below the %d of %d points that matter most", len(list), all)+
+		words.When(alone > 0, " · %d points in one file alone", alone))
 	if len(differ) > 0 {
 		r.Subtitle = append(r.Subtitle, "not the same machine or method: "+strings.Join(differ, "; "))
 	}

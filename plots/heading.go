@@ -2,7 +2,6 @@ package plots
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -96,10 +95,8 @@ func headingOf(q Request, title string, summaries []*stats.Summary, best bool, m
 func sources(summaries []*stats.Summary) string {
 	file := func(s **stats.Summary) string { return filepath.Base((*s).Pos.File) }
 	some := func(list []string) string { return words.First(list, 4, ", ") }
-	several := ""
-	if all := distinct(summaries, file); len(all) > 1 {
-		several = fmt.Sprintf("of %d files: %s", len(all), some(all))
-	}
+	all := distinct(summaries, file)
+	several := words.When(len(all) > 1, "of %d files: %s", len(all), some(all))
 	partial := distinct(each.That(summaries, func(s *stats.Summary) bool { return s.Partial }), file)
 	return words.Joined(" · ", several, words.Between("partial, as its sweep has not ended: ", some(partial), ""))
 }
@@ -121,15 +118,8 @@ func lowConfidence(summaries []*stats.Summary, mark string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	why := "intervals above twofold"
-	switch {
-	case disturbed && few:
-		why = "the machine was disturbed, or fewer than 3 samples"
-	case disturbed:
-		why = "the machine was disturbed"
-	case few:
-		why = "fewer than 3 samples"
-	}
+	why := words.Joined(", or ", words.When(disturbed, "the machine was disturbed"), words.When(few, "fewer than 3 samples"))
+	why = cmp.Or(why, "intervals above twofold")
 	return mark + "not to be relied on, for " + why + ": " + words.First(names, 3, "; ")
 }
 

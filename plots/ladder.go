@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"matladder/internal/words"
 	"matladder/plots/figure"
 	"matladder/results"
 	"matladder/stats"
@@ -112,10 +113,7 @@ func machineRows(q Request, summaries []stats.Summary) *figure.Rows {
 				points[at] = s
 			}
 		}
-		line := figure.Row{Label: device, Color: figure.Ink, Text: best[0].RoofName() + " " + rateUnit(peak, best[0].RateOf()).Format(peak)}
-		if m.host != "" {
-			line.Label = m.host + " · " + device
-		}
+		line := figure.Row{Label: words.Between("", m.host, " · ") + device, Color: figure.Ink, Text: best[0].RoofName() + " " + rateUnit(peak, best[0].RateOf()).Format(peak)}
 		switch {
 		case peak == 0:
 			line.Text = "no " + best[0].RoofName() + " known"

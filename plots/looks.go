@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 
@@ -32,10 +33,7 @@ func kernelColor(kernel string) color.NRGBA {
 	if n, ok := stats.Rung(kernel); ok {
 		return figure.Shaded(rungColor[(n-1)%len(rungColor)], min(1, 0.7*float64((n-1)/len(rungColor))))
 	}
-	if c, ok := peerColor[kernel]; ok {
-		return c
-	}
-	return figure.BluishGreen
+	return cmp.Or(peerColor[kernel], figure.BluishGreen)
 }
 
 // KernelColors returns the colour that a kernel, the baseline or a peer has in

@@ -43,22 +43,11 @@ func (p Pair) name() string {
 }
 
 func (e *NoRowsError) Error() string {
-	what, command := "", "go run ./cmd/bench"
+	what, kernel := words.Between(" of ", e.Kernel, "")+words.Between(" in ", e.Dtype, ""), ""
 	if e.Kernel != "" {
-		what += " of " + e.Kernel
-		if word := familyWord(e.Family); word != "" {
-			command += " --family " + word
-		}
-		command += " --kernel " + number(e.Kernel)
+		kernel = words.Between(" --family ", familyWord(e.Family), "") + " --kernel " + number(e.Kernel)
 	}
-	if e.Dtype != "" {
-		what += " in " + e.Dtype
-		command += " --dtype " + e.Dtype
-	}
-	if len(e.Has) == 0 {
-		return fmt.Sprintf("no rows%s; make them with: %s", what, command)
-	}
-	return fmt.Sprintf("no rows%s (there are %s); make them with: %s", what, inventory(e.Has), command)
+	return fmt.Sprintf("no rows%s%s; make them with: go run ./cmd/bench%s%s", what, words.Between(" (there are ", inventory(e.Has), ")"), kernel, words.Between(" --dtype ", e.Dtype, ""))
 }
 
 // inventory lists pairs, kernels of the same dtypes together.
@@ -169,11 +158,5 @@ func fileName(q Request) string {
 	case q.Kernel != "":
 		what += "_" + number(q.Kernel)
 	}
-	if q.Dtype != "" {
-		what += "_" + q.Dtype
-	}
-	if word := familyWord(q.Family); word != "" {
-		what = word + "_" + what
-	}
-	return figure.FileSafe("performance_" + what)
+	return figure.FileSafe("performance_" + words.Between("", familyWord(q.Family), "_") + what + words.Between("_", q.Dtype, ""))
 }

@@ -44,6 +44,14 @@ func Between(before, text, behind string) string {
 	return before + text + behind
 }
 
+// When is a text as of fmt.Sprintf where a condition holds; else "".
+func When(holds bool, format string, args ...any) string {
+	if !holds {
+		return ""
+	}
+	return fmt.Sprintf(format, args...)
+}
+
 // Counted is how many there are, "2 threads"; "" for less than least.
 func Counted(n int, noun string, least int) string {
 	if n < least {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"matladder/internal/each"
+	"matladder/internal/words"
 
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -40,12 +41,8 @@ func (ch *Chart) endLabels() *endLabels {
 	}
 	sty := style(textSize, SoftInk, text.XLeft, text.YCenter)
 	for _, r := range ch.Roofs {
-		name := r.Label
-		if r.Peak > ch.Y.Max {
-			name = "↑ " + name
-		}
 		if r.Peak > 0 {
-			add(endLabel{text: name, style: sty, roof: r})
+			add(endLabel{text: words.When(r.Peak > ch.Y.Max, "↑ ") + r.Label, style: sty, roof: r})
 		}
 	}
 	for i := range ch.Series {

@@ -177,10 +177,7 @@ func count(n int) string {
 
 // dtypeOf names what a section computes.
 func dtypeOf(s *stats.Summary) string {
-	precision := ""
-	if s.Precision != "" && s.Precision != "default" {
-		precision = "precision " + s.Precision
-	}
+	precision := words.When(s.Precision != "" && s.Precision != "default", "precision %s", s.Precision)
 	return words.Joined(" · ", s.FamilyWord(), s.Dtypes(), precision, s.Quant, s.Activation, s.Options)
 }
 

@@ -46,10 +46,8 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if f.accumulators && !f.set.Changed("sizes") {
 		config.Sizes = harness.AccumulatorSizes
 	}
-	x := execution{provenance: harness.NewProvenance(config.Name, time.Now(), config.Families()...), out: f.out, resume: f.resume}
-	if x.out == "" {
-		x.out = filepath.Join("out", x.provenance.RunID+".csv")
-	}
+	x := execution{provenance: harness.NewProvenance(config.Name, time.Now(), config.Families()...), resume: f.resume}
+	x.out = cmp.Or(f.out, filepath.Join("out", x.provenance.RunID+".csv"))
 	for i, where := range f.each {
 		one := *f
 		one.where, x.last = where, i == len(f.each)-1

@@ -110,11 +110,8 @@ func printMachine(ctx context.Context, w io.Writer, d *device, now time.Time) {
 		if !f.Known() {
 			value = "not known"
 		}
-		source := cmp.Or(f.Source, f.Why)
-		if f.Measured && !f.At.IsZero() {
-			source += ", " + ago(now.Sub(f.At)) + " (" + f.At.Format(time.DateOnly) + ")"
-		}
-		fmt.Fprintf(w, "  %-24s %-14s %s\n", name, value, source)
+		age := words.When(f.Measured && !f.At.IsZero(), ", %s (%s)", ago(now.Sub(f.At)), f.At.Format(time.DateOnly))
+		fmt.Fprintf(w, "  %-24s %-14s %s%s\n", name, value, cmp.Or(f.Source, f.Why), age)
 	}
 	fmt.Fprintf(w, "  %-24s %s\n", "chip", m.Key)
 	if m.Cores > 0 {

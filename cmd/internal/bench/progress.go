@@ -95,13 +95,9 @@ func (p *progress) finish() {
 
 // printEstimate says what a sweep needs.
 func printEstimate(w io.Writer, e harness.Estimate, predicted bool) {
-	fmt.Fprintf(w, "%s in %s", words.Count(e.Points, "point"), words.Count(e.Groups, "group"))
-	if e.Unmeasured > 0 {
-		fmt.Fprintf(w, ", %d of them skipped or unsupported", e.Unmeasured)
-	}
-	if e.TooBig > 0 {
-		fmt.Fprintf(w, ", %d too big: up to %s for %s of free memory", e.TooBig, backend.FormatBytes(e.Needed), backend.FormatBytes(e.Free))
-	}
+	fmt.Fprintf(w, "%s in %s%s%s", words.Count(e.Points, "point"), words.Count(e.Groups, "group"),
+		words.When(e.Unmeasured > 0, ", %d of them skipped or unsupported", e.Unmeasured),
+		words.When(e.TooBig > 0, ", %d too big: up to %s for %s of free memory", e.TooBig, backend.FormatBytes(e.Needed), backend.FormatBytes(e.Free)))
 	if predicted {
 		fmt.Fprintln(w, "\nto compile, as far as they are not known from before")
 		return
@@ -111,10 +107,11 @@ func printEstimate(w io.Writer, e harness.Estimate, predicted bool) {
 
 // oneLine is the same in short.
 func oneLine(e harness.Estimate, predicted bool) string {
+	how := ", " + duration(e)
 	if predicted {
-		return fmt.Sprintf("%s in %s to predict", words.Count(e.Points, "point"), words.Count(e.Groups, "group"))
+		how = " to predict"
 	}
-	return fmt.Sprintf("%s in %s, %s", words.Count(e.Points, "point"), words.Count(e.Groups, "group"), duration(e))
+	return fmt.Sprintf("%s in %s%s", words.Count(e.Points, "point"), words.Count(e.Groups, "group"), how)
 }
 
 // duration says how long a sweep takes if its kernels reach half of the peak:

@@ -158,11 +158,7 @@ func (b *bisection) compareAt(ctx context.Context, commit string) (*abTest, erro
 }
 
 func (b *bisection) program(commit string) string {
-	path := filepath.Join(b.folder, "bench-"+commit)
-	if runtime.GOOS == "windows" {
-		path += ".exe"
-	}
-	return path
+	return filepath.Join(b.folder, "bench-"+commit+words.When(runtime.GOOS == "windows", ".exe"))
 }
 
 // build makes the program of a commit.

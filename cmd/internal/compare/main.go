@@ -3,6 +3,7 @@ package compare
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -205,9 +206,7 @@ func (o *options) placeTurns(f *pflag.FlagSet, sweep []string) error {
 	case o.turnBudget > mostBudget:
 		return cli.Usagef("--turn %s: at most %s; more --pairs tell more than longer turns", o.turnBudget, mostBudget)
 	}
-	if o.mostPairs == 0 {
-		o.mostPairs = 4 * o.pairs
-	}
+	o.mostPairs = cmp.Or(o.mostPairs, 4*o.pairs)
 	if o.sweep = sweep; len(sweep) == 0 {
 		o.sweep = usualSweep
 	}

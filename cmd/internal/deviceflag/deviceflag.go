@@ -14,6 +14,7 @@ import (
 	"matladder/backend/registry"
 	"matladder/backend/registry/builtin"
 	"matladder/internal/cli"
+	"matladder/internal/words"
 
 	"github.com/spf13/pflag"
 )
@@ -34,11 +35,7 @@ func Define(s *pflag.FlagSet, can registry.Ability) *Flags {
 	f := &Flags{can: can}
 	s.StringVar(&f.Backend, "backend", "", "`BACKEND` to run on, "+builtin.CPU+" or with --topology "+builtin.AOT+" if not given; help explains")
 	cli.Known(s, "backend", registry.Names(can))
-	several := ""
-	if can == 0 {
-		several = ", or several joined by commas"
-	}
-	s.StringVar(&f.Topology, "topology", "", "`CHIP` to predict for"+several)
+	s.StringVar(&f.Topology, "topology", "", "`CHIP` to predict for"+words.When(can == 0, ", or several joined by commas"))
 	cli.Known(s, "topology", registry.Chips())
 	s.StringArrayVar(&f.params, "param", nil, "parameter `KEY=VALUE` of the backend; may be repeated; help lists those of --backend")
 	return f

@@ -169,9 +169,7 @@ func (t *tools) pressure(ctx context.Context, loop []instruction, asked string) 
 		case line != "":
 			err = fmt.Errorf("%s", strings.TrimPrefix(line, "error: "))
 		}
-		if first == nil {
-			first = err
-		}
+		first = cmp.Or(first, err)
 	}
 	return nil, fmt.Errorf("llvm-mca: %w", first)
 }
@@ -211,10 +209,7 @@ func (t *tools) annotate(ctx context.Context, w *strings.Builder, r backend.Rout
 		at := slices.MaxFunc(used, func(i, j int) int { return cmp.Compare(total[i], total[j]) })
 		fullest = fmt.Sprintf("; the fullest port, %s, is busy %.0f %% of them", ports[at], 100*total[at]/cycles)
 	}
-	model := report.TargetInfo.CPUName + " as llvm-mca models it"
-	if asked == "" && report.cpu != processors("")[0] {
-		model += ", which does not know this processor"
-	}
+	model := report.TargetInfo.CPUName + " as llvm-mca models it" + words.When(asked == "" && report.cpu != processors("")[0], ", which does not know this processor")
 	fmt.Fprintf(w, "  the loop that multiplies, %s of %d, on %s; caches hit always:\n", words.Count(len(loop), "instruction"), len(list), model)
 	fmt.Fprintf(w, "  %.1f cycles a turn, at least %.1f; %s in it, %.2f a cycle%s\n\n", cycles, region.SummaryView.BlockRThroughput, words.Count(multiplications, "multiplication"), float64(multiplications)/cycles, fullest)
 	tw := tabwriter.NewWriter(w, 0, 0, 1, ' ', tabwriter.AlignRight)

@@ -198,10 +198,7 @@ func (o *options) chipTable(w io.Writer, b *aot.Backend, list []aot.Kernel, sum 
 			vmem = traverse.FastMemory(k.VMEM)
 		}
 		if k.Bundles > 0 {
-			code = fmt.Sprintf("%d × %d", k.Bundles, max(1, k.Trips))
-			if k.Times > 1 {
-				code += fmt.Sprintf(", %d times", k.Times)
-			}
+			code = fmt.Sprintf("%d × %d", k.Bundles, max(1, k.Trips)) + words.When(k.Times > 1, ", %d times", k.Times)
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.Kernel, time, band, limit, flops, traverse.Bytes(k.Work.Bytes), vmem, code)
 	}

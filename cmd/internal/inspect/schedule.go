@@ -109,11 +109,8 @@ func (r report) text(w io.Writer) error {
 // step writes what one grid step takes, part by part.
 func (r report) step(b *strings.Builder, p aot.Explained) {
 	t := p.Time
-	fmt.Fprintf(b, "\n%s: %s", r.short(p.Kernel), words.Count(t.Steps, "grid step"))
-	if p.Work.CoreSteps < p.Work.Steps {
-		fmt.Fprintf(b, " on each core, %d in all", p.Work.Steps)
-	}
-	fmt.Fprintf(b, ", %s each\n", stats.FormatSeconds(t.Step))
+	cores := words.When(p.Work.CoreSteps < p.Work.Steps, " on each core, %d in all", p.Work.Steps)
+	fmt.Fprintf(b, "\n%s: %s%s, %s each\n", r.short(p.Kernel), words.Count(t.Steps, "grid step"), cores, stats.FormatSeconds(t.Step))
 	longest := max(t.Compute, t.Transfer, t.Overhead)
 	line := func(name string, seconds float64, note string) {
 		fmt.Fprintf(b, "  %-9s %-*s %s  %s\n", name, barWidth, bar(seconds/longest), stats.FormatSeconds(seconds), note)
@@ -158,11 +155,8 @@ func span(s *schedule.Schedule) schedule.Span {
 func (r report) units(b *strings.Builder, p aot.Explained) {
 	s := p.Schedule
 	in := span(s)
-	fmt.Fprintf(b, "  slots in use along the %d bundles of a step", in.Len())
-	if n := len(s.Conditional()); n > 0 {
-		fmt.Fprintf(b, ", %s included that only some steps run", words.Count(int64(n), "region"))
-	}
-	b.WriteString("\n")
+	n := len(s.Conditional())
+	fmt.Fprintf(b, "  slots in use along the %d bundles of a step%s\n", in.Len(), words.When(n > 0, ", %s included that only some steps run", words.Count(n, "region")))
 	for _, u := range shown {
 		along := s.Along(u.kind, in, barWidth)
 		fmt.Fprintf(b, "  %-9s %-*s %5.1f %%\n", u.name, barWidth, sparks(along), 100*mean(along))

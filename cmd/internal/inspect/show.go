@@ -22,6 +22,7 @@ import (
 	"matladder/internal/cli"
 	"matladder/internal/each"
 	"matladder/internal/files"
+	"matladder/internal/words"
 	"matladder/model"
 	"matladder/model/traverse"
 	"matladder/problem"
@@ -167,10 +168,7 @@ func (o *options) counts(ctx context.Context, w io.Writer) error {
 		return t.Error()
 	}
 	for _, r := range rows {
-		if r.note != "" {
-			r.note = "  (" + r.note + ")"
-		}
-		fmt.Fprintf(w, "%-16s  %s%s\n", r.name, r.value, r.note)
+		fmt.Fprintf(w, "%-16s  %s%s\n", r.name, r.value, words.Between("  (", r.note, ")"))
 	}
 	return nil
 }

@@ -38,10 +38,8 @@ type subject struct {
 
 func subjectOf(k kernels.Kernel, p problem.Problem) subject {
 	asked := p.Asked()
-	stem := fmt.Sprintf("%s_%s_%s", k.Name(), strings.ReplaceAll(p.Family().Short(p.Sizes()), ":", "_"), asked.A)
-	if k.Family() != problem.Families()[0] {
-		stem = k.Family().Name + "_" + stem
-	}
+	family := words.When(k.Family() != problem.Families()[0], "%s_", k.Family().Name)
+	stem := fmt.Sprintf("%s%s_%s_%s", family, k.Name(), strings.ReplaceAll(p.Family().Short(p.Sizes()), ":", "_"), asked.A)
 	return subject{k.Name(), p.String(), stem, asked.A, asked.Precision, p.FLOPs()}
 }
 

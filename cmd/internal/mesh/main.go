@@ -144,14 +144,9 @@ func (o options) table(w io.Writer, f layer.Found) error {
 		if i == o.top {
 			break
 		}
-		weights := string(p.Weights)
-		if p.Recompute {
-			weights, again = weights+" ↻", true
-		}
-		memory := layer.Bytes(p.Memory.Total())
-		if !p.Fits {
-			memory += " too big"
-		}
+		weights := string(p.Weights) + words.When(p.Recompute, " ↻")
+		again = again || p.Recompute
+		memory := layer.Bytes(p.Memory.Total()) + words.When(!p.Fits, " too big")
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.1f %%\t\n", layer.Short(p.Mesh), weights, p.Caches, memory, layer.Seconds(p.Compute.Seconds), layer.Seconds(p.Wire.Seconds),
 			p.Bound, layer.Seconds(p.Time.Seconds), layer.Seconds(p.Time.Least), layer.Seconds(p.Time.Most), 100*p.Useful)
 	}

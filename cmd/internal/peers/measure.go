@@ -217,11 +217,8 @@ func report(ctx context.Context, names []string, stdout io.Writer) error {
 			fmt.Fprintln(&text)
 		}
 		if of := strings.Join(sweeps(file.Rows), " and "); of != "" {
-			again := ""
-			if runs[of]++; runs[of] > 1 {
-				again = fmt.Sprintf(", run %d", runs[of])
-			}
-			fmt.Fprintf(&text, "## Sweep %s%s\n\n", of, again)
+			runs[of]++
+			fmt.Fprintf(&text, "## Sweep %s%s\n\n", of, words.When(runs[of] > 1, ", run %d", runs[of]))
 		}
 		fmt.Fprintf(&text, "%s\n\n", origin(file.Rows))
 		if err := stats.WriteContests(&text, "md", stats.Best(stats.Summarize(file.Rows))); err != nil {

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -140,10 +141,7 @@ func (o *options) conflicts(f *pflag.FlagSet) error {
 
 // kernelOf reads a kernel: of --family, of the family before a slash, or of the first.
 func (o *options) kernelOf(s string) (plots.Pair, error) {
-	family := problem.Families()[0]
-	if o.family != nil {
-		family = o.family
-	}
+	family := cmp.Or(o.family, problem.Families()[0])
 	if name, rest, ok := strings.Cut(s, "/"); ok {
 		f, err := problem.Find(name)
 		if err != nil {

@@ -145,10 +145,7 @@ func (f *flags) remaining(all []tune.Job, table *tuned.Table, t tally) string {
 	if t.left == 0 && cut == 0 {
 		return ""
 	}
-	s := fmt.Sprintf("; %d of %s tuned", len(rows), of)
-	if cut > 0 {
-		s += fmt.Sprintf(", %d of them ended by the budget", cut)
-	}
+	s := fmt.Sprintf("; %d of %s tuned", len(rows), of) + words.When(cut > 0, ", %d of them ended by the budget", cut)
 	if t.done == 0 && t.least > 0 {
 		return s + fmt.Sprintf("; run again with a --time-budget above %s to go on", t.least.Round(time.Second/10))
 	}

@@ -2,6 +2,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -166,10 +167,7 @@ func known(table *tuned.Table, j tune.Job) []tuned.Answer {
 
 // path is the table's file.
 func (f *flags) path(machine string) string {
-	if f.out != "" {
-		return f.out
-	}
-	return filepath.Join("configs", "tuned", machine+".yaml")
+	return cmp.Or(f.out, filepath.Join("configs", "tuned", machine+".yaml"))
 }
 
 // checkTable refuses to fill the machine's table, which sweeps read that have all the fast
@@ -223,10 +221,7 @@ func versions(b backend.Backend, f *problem.Family, isa string) string {
 		name, version := plugged.Plugin()
 		return fmt.Sprintf("%s, %s %s", s, name, version)
 	}
-	if isa != "" {
-		s += ", " + isa
-	}
-	return s
+	return s + words.Between(", ", isa, "")
 }
 
 // Run is the program: results go to stdout, progress and errors to stderr.
