@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"matladder/internal/each"
+	"matladder/internal/words"
 	"matladder/plots/figure"
 	"matladder/results"
 	"matladder/stats"
@@ -48,11 +49,8 @@ func blockPictures(q Request, d data) ([]figure.Picture, error) {
 		h.Rows = append(h.Rows, row)
 	}
 	h.Unit = rateUnit(h.Most, asked[0].RateOf())
-	line := note + "cells: " + h.Unit.Name + "; rows: blocks "
-	if asked[0].BN > 0 { // of those that have three sides
-		line += "bm×bk×bn"
-	}
-	h.Subtitle = []string{line}
+	sides := words.When(asked[0].BN > 0, "bm×bk×bn") // of those that have three
+	h.Subtitle = []string{note + "cells: " + h.Unit.Name + "; rows: blocks " + sides}
 	return []figure.Picture{h}, nil
 }
 

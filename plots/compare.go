@@ -57,10 +57,7 @@ func comparePictures(q Request, d data) ([]figure.Picture, error) {
 	}
 	r.Heading = headingOf(q, filepath.Base(files[1])+" against "+filepath.Base(files[0]), shown, false, "")
 	r.Subtitle = []string{"each point with the ratio of its rates and its 95 % interval: above 1 the second file is faster"}
-	summary := "no ratios"
-	if n > 0 {
-		summary = fmt.Sprintf("geometric mean of %d ratios %s", n, figure.Digits(mean))
-	}
+	summary := cmp.Or(words.When(n > 0, "geometric mean of %d ratios %s", n, figure.Digits(mean)), "no ratios")
 	for _, v := range stats.Verdicts {
 		summary += words.When(counts[v] > 0, " · %d %s", counts[v], v)
 	}
@@ -106,10 +103,7 @@ func addComparison(r *figure.Rows, c stats.Comparison) {
 	switch {
 	case c.Ratio.Known():
 		row.Points = []figure.RowPoint{{Series: at, X: c.Ratio.Median, Lo: c.Ratio.Lo, Hi: c.Ratio.Hi}}
-		row.Text = figure.Digits(c.Ratio.Median) + "×  " + row.Text
-		if !c.Ratio.Sure() {
-			row.Text += fmt.Sprintf(" (n=%d)", c.Ratio.N)
-		}
+		row.Text = figure.Digits(c.Ratio.Median) + "×  " + row.Text + words.When(!c.Ratio.Sure(), " (n=%d)", c.Ratio.N)
 	case c.Verdict == stats.Lost:
 		row.Text += ": " + string(c.New.Status)
 	}

@@ -53,17 +53,15 @@ func headingOf(q Request, title string, summaries []*stats.Summary, best bool, m
 	if len(rows) == 0 {
 		rows, baseline = baseline, nil
 	}
-	if family := strings.Join(shared(rows, "family"), ""); family != "" {
-		title = family + ": " + title
-	}
+	title = words.Between("", strings.Join(shared(rows, "family"), ""), ": ") + title
 	if dtypes := strings.Join(shared(rows, "dtypes"), ""); dtypes != "" {
 		title += ", " + dtypes
-	} else if q.Dtype != "" {
-		title += ", " + q.Dtype + " operands"
+	} else {
+		title += words.Between(", ", q.Dtype, " operands")
 	}
 	mode, on := modes(summaries), ", on "
-	if mode != string(results.Measured) && mode != "" {
-		title += ", " + mode
+	if mode != string(results.Measured) {
+		title += words.Between(", ", mode, "")
 	}
 	if mode == string(results.Predicted) {
 		on = " for "
@@ -149,10 +147,7 @@ func intervals(summaries []*stats.Summary) string {
 
 // paired says of ratios how they were taken, if both sides were measured.
 func paired(summaries []*stats.Summary) string {
-	if slices.ContainsFunc(summaries, measured) {
-		return ", paired by round"
-	}
-	return ""
+	return words.When(slices.ContainsFunc(summaries, measured), ", paired by round")
 }
 
 // days returns the day, or days, on which rows were made.

@@ -69,10 +69,8 @@ func ladderBars(q Request, summaries []stats.Summary) *figure.Bars {
 }
 
 func valueBar(b figure.Bar, e stats.Estimate, unit string) figure.Bar {
-	b.Y, b.Lo, b.Hi, b.Label, b.Status = e.Median, e.Lo, e.Hi, figure.Digits(e.Median)+unit, ""
-	if b.LowConfidence = !e.Holds(); b.LowConfidence {
-		b.Label = stats.Noisy + b.Label
-	}
+	b.Y, b.Lo, b.Hi, b.Status, b.LowConfidence = e.Median, e.Lo, e.Hi, "", !e.Holds()
+	b.Label = words.When(b.LowConfidence, stats.Noisy) + figure.Digits(e.Median) + unit
 	return b
 }
 

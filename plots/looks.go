@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image/color"
 
+	"matladder/internal/words"
 	"matladder/plots/figure"
 	"matladder/results"
 	"matladder/stats"
@@ -58,10 +59,8 @@ func short(kernel string) string {
 
 // named names a series, by its mode too where it is predicted and not all are.
 func named(s figure.Series, label string, mode results.Mode, all string) figure.Series {
-	s.Label, s.Predicted = label, mode == results.Predicted
-	if s.Predicted && all != string(mode) {
-		s.Label += " predicted"
-	}
+	s.Predicted = mode == results.Predicted
+	s.Label = label + words.When(s.Predicted && all != string(mode), " predicted")
 	return s
 }
 

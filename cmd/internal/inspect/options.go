@@ -25,14 +25,14 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// formats are those of ways to show a kernel that have others than text, the default first.
+// formats are those that ways to show a kernel have besides text.
 var formats = map[string][]string{
-	"counts":   {"text", "csv"},
-	"steps":    {"text", "csv"},
-	"traverse": {"text", "csv", "json", "html"},
-	"schedule": {"text", "csv"},
-	"table":    {"text", "csv"},
-	"timeline": {"text", "json", "svg"},
+	"counts":   {"csv"},
+	"steps":    {"csv"},
+	"traverse": {"csv", "json", "html"},
+	"schedule": {"csv"},
+	"table":    {"csv"},
+	"timeline": {"json", "svg"},
 }
 
 // ways are those to show a kernel in the order of the manual.
@@ -123,11 +123,7 @@ func parse(args []string) (*options, error) {
 	if o.as == builtin.CPU { // the plan of this machine's backend has that name too
 		o.as = "plan"
 	}
-	known := formats[o.as]
-	if known == nil {
-		known = []string{"text"}
-	}
-	switch {
+	switch known := append([]string{"text"}, formats[o.as]...); {
 	case !slices.Contains(ways, o.as):
 		return o, fmt.Errorf("--as: unknown %q, known are %s", o.as, strings.Join(ways, ", "))
 	case launch != "" && o.launched == nil:

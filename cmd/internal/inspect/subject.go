@@ -85,13 +85,12 @@ func refuse(f *pflag.FlagSet, path string) error {
 func (o *options) findDevice(f *pflag.FlagSet) error {
 	only := o.as == "plan" || o.as == "asm" || o.as == "anatomy" || o.as == "accumulator"
 	hand := only || o.as == "timeline" && o.where.Topology == ""
-	switch {
-	case !hand && (f.Changed("threads") || f.Changed("param")):
-		flag := "param"
-		if f.Changed("threads") {
-			flag = "threads"
+	for _, flag := range []string{"threads", "param"} {
+		if f.Changed(flag) && !hand {
+			return fmt.Errorf("--%s is for --as plan, asm, anatomy and accumulator, and for --as timeline of this machine", flag)
 		}
-		return fmt.Errorf("--%s is for --as plan, asm, anatomy and accumulator, and for --as timeline of this machine", flag)
+	}
+	switch {
 	case o.threads < 0:
 		return fmt.Errorf("--threads %d is negative", o.threads)
 	case only && o.where.Topology != "":

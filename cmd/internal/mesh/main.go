@@ -132,18 +132,11 @@ func (o options) table(w io.Writer, f layer.Found) error {
 		batch = fmt.Sprintf("a new token of each of %s behind %d in the cache", words.Count(a.Sequences, "sequence"), a.Length)
 	}
 	fmt.Fprintf(w, "One layer of %s, %s, %s, bfloat16, on %d devices of %s (%s) · predicted\n", a.Layer.Title, a.Phase, batch, a.Devices(), a.Chip.CommonName(), a.Slice())
-	meshes := "1 mesh"
-	if f.Meshes != 1 {
-		meshes = fmt.Sprintf("%d meshes", f.Meshes)
-	}
-	fmt.Fprintf(w, "%s, %s to spread the layer over them; need more than the %s of a device: %d\n\n", meshes, words.Count(f.Ways, "way"), layer.Bytes(int64(a.Chip.MemoryBytes.Value)), f.Small)
+	fmt.Fprintf(w, "%d mesh%s, %s to spread the layer over them; need more than the %s of a device: %d\n\n", f.Meshes, words.When(f.Meshes != 1, "es"), words.Count(f.Ways, "way"), layer.Bytes(int64(a.Chip.MemoryBytes.Value)), f.Small)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "mesh\tweights\tcaches\tmemory\tcompute\twire\tbound\ttime\tleast\tmost\tpeak\t")
 	again := false
-	for i, p := range f.Plans {
-		if i == o.top {
-			break
-		}
+	for _, p := range f.Plans[:min(o.top, len(f.Plans))] {
 		weights := string(p.Weights) + words.When(p.Recompute, " ↻")
 		again = again || p.Recompute
 		memory := layer.Bytes(p.Memory.Total()) + words.When(!p.Fits, " too big")
@@ -153,13 +146,8 @@ func (o options) table(w io.Writer, f layer.Found) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	if n := len(f.Plans) - o.top; n > 0 {
-		fmt.Fprintf(w, "… %d more\n", n)
-	}
-	if again {
-		fmt.Fprintln(w, "↻ the backward pass computes a layer anew from its input")
-	}
-	fmt.Fprintln(w)
+	more := len(f.Plans) - o.top
+	fmt.Fprintln(w, words.When(more > 0, "… %d more\n", more)+words.When(again, "↻ the backward pass computes a layer anew from its input\n"))
 	for _, line := range f.Words() {
 		fmt.Fprintln(w, line)
 	}

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -127,7 +126,7 @@ func predict(ctx context.Context, o *options) error {
 		if lesson >= 0 && e.Number != lesson {
 			continue
 		}
-		mine := slices.DeleteFunc(slices.Clone(said), func(p classroom.Prediction) bool { return p.Lesson != e.Number })
+		mine := each.That(said, func(p classroom.Prediction) bool { return p.Lesson == e.Number })
 		if len(mine) == 0 {
 			continue
 		}
