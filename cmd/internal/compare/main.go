@@ -263,32 +263,22 @@ func (o *options) write(stdout io.Writer, warn func(error), list []stats.Compari
 }
 
 // sideName names the files of a side.
-func sideName(files []string) string {
-	if len(files) == 1 {
-		return files[0]
-	}
-	return fmt.Sprintf("%s and %d more", files[0], len(files)-1)
-}
+func sideName(files []string) string { return words.First(files, 1, " ") }
 
 // read summarizes the points of a side's files that are asked for.
 func (o *options) read(ctx context.Context, files []string, warn func(error)) ([]stats.Summary, error) {
 	var side []stats.Summary
 	for _, path := range files {
-		list, err := o.readFile(ctx, path, warn)
+		all, list, err := o.summarize(ctx, path, warn)
+		if err == nil && len(list) == 0 {
+			err = noRows(path, all)
+		}
 		if err != nil {
 			return nil, err
 		}
 		side = append(side, list...)
 	}
 	return side, nil
-}
-
-func (o *options) readFile(ctx context.Context, path string, warn func(error)) ([]stats.Summary, error) {
-	all, list, err := o.summarize(ctx, path, warn)
-	if err == nil && len(list) == 0 {
-		err = noRows(path, all)
-	}
-	return list, err
 }
 
 // summarize returns the points of a file, and those that are asked for.

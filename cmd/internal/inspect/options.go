@@ -214,7 +214,7 @@ func (o *options) build(f *pflag.FlagSet, sizes, dtype, blocks string) (err erro
 		return fmt.Errorf("--variant: %s has no %q on this problem (known: %s)", o.kernel.Name(), o.variant, known)
 	}
 	if f.Changed("blocks") {
-		if !o.chooses() {
+		if !kernels.ChoosesBlocks(o.kernel) {
 			return fmt.Errorf("--blocks is for kernels that take a choice: %s has block shapes of its own", o.kernel.Name())
 		}
 		if o.blocks, err = family.ParseBlocks(blocks); err != nil {
@@ -226,7 +226,7 @@ func (o *options) build(f *pflag.FlagSet, sizes, dtype, blocks string) (err erro
 		err = o.choose()
 	}
 	o.subject = subjectOf(o.kernel, o.problem)
-	if o.chooses() { // others have one block shape for a problem
+	if kernels.ChoosesBlocks(o.kernel) { // others have one block shape for a problem
 		o.stem += "_" + o.blocks.String()
 	}
 	return err
@@ -243,9 +243,6 @@ func one[T any](flag string, family *problem.Family, text string, parse func(*pr
 	}
 	return list[0], nil
 }
-
-// chooses reports whether the kernel's block shape is a choice.
-func (o *options) chooses() bool { return kernels.ChoosesBlocks(o.kernel) }
 
 // choose takes the candidate that moves the fewest bytes of those that fit the device, or of all if
 // none does the one that needs the least fast memory; where only running would tell, the first.

@@ -105,9 +105,6 @@ func parse(args []string) (o options, err error) {
 	return o, nil
 }
 
-// errTooBig says that nothing fits; what there is has been printed.
-var errTooBig = errors.New("no way to spread the layer fits the memory of a device")
-
 func (o options) search(ctx context.Context, w io.Writer) error {
 	found, err := layer.Search(ctx, o.ask, o.only)
 	if err != nil {
@@ -119,7 +116,7 @@ func (o options) search(ctx context.Context, w io.Writer) error {
 		err = o.table(w, found)
 	}
 	if err == nil && !found.Plans[0].Fits {
-		err = errTooBig
+		err = errors.New("no way to spread the layer fits the memory of a device") // what there is has been printed
 	}
 	return err
 }

@@ -43,16 +43,8 @@ func (o *options) draw(ctx context.Context, stdout io.Writer, rows []stats.Summa
 			failed = append(failed, err)
 			continue
 		}
-		folder := cmp.Or(o.out, besideNewest(list))
-		if err := os.MkdirAll(folder, 0o755); err != nil {
-			return fmt.Errorf("cannot make the folder for the pictures: %w", err)
-		}
-		for _, p := range pictures {
-			path, err := figure.Save(p, folder, o.format)
-			if err != nil {
-				return err // the next one would fail alike
-			}
-			fmt.Fprintln(stdout, path)
+		if err := figure.Save(pictures, cmp.Or(o.out, besideNewest(list)), o.format, func(path string) { fmt.Fprintln(stdout, path) }); err != nil {
+			return err
 		}
 	}
 	return errors.Join(failed...)
@@ -161,9 +153,6 @@ const (
 	defaultInput  = defaultFolder + "/*.csv"
 )
 
-// errNoResults names the command that makes results.
-var errNoResults = errors.New("no results in " + defaultInput + "; make them with: go run ./cmd/bench")
-
 // read summarizes the rows of all input files. What a file has beside whole good
 // rows goes to warn. A file that was named must be readable; one that merely
 // lies in out/ is left aside with a warning if it is not.
@@ -203,7 +192,7 @@ func (o *options) read(ctx context.Context, warn func(error)) ([]stats.Summary, 
 	case named:
 		return nil, errors.New("the input files have no rows; make some with: go run ./cmd/bench")
 	}
-	return nil, errNoResults
+	return nil, errors.New("no results in " + defaultInput + "; make them with: go run ./cmd/bench")
 }
 
 // check refuses files that do not go with the flags: of --html the page itself and

@@ -72,7 +72,9 @@ func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 			}, nil
 		}
 		u.Budget, u.AtMost, u.Observe = share, left, observe
-		j.Known = known(table, j)
+		if a, ok := table.Lookup(j.Key()); ok {
+			j.Known = []tuned.Answer{a}
+		}
 		row, err := u.Tune(ctx, j)
 		return func() error {
 			if m := u.Machine; m.Repeated > 0 {
@@ -155,14 +157,6 @@ func deciders(s harness.Sweep) string {
 		return short
 	})
 	return words.Between(" (", strings.Join(names, " and "), " do)")
-}
-
-// known is what the table answers for a job as things stand.
-func known(table *tuned.Table, j tune.Job) []tuned.Answer {
-	if a, ok := table.Lookup(j.Key()); ok {
-		return []tuned.Answer{a}
-	}
-	return nil
 }
 
 // path is the table's file.
