@@ -18,13 +18,13 @@ import (
 // TestWriteAccumulators: a function that adds even and odd products apart is found to, beside a
 // kernel; one that fails has its reason.
 func TestWriteAccumulators(t *testing.T) {
-	const m, k, n = 3, 32, 5
+	const m, k, n = 12, 32, 32
 	be, err := cpu.Open(cpu.Options{Threads: 1, NoProbe: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer be.Close()
-	config, err := Parse("sums.yaml", []byte("sizes: [3x32x5]\ndtypes: [float32, int8]\nkernels: [1]\n"))
+	config, err := Parse("sums.yaml", []byte("sizes: [12x32x32]\ndtypes: [float32, int8]\nkernels: [1]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,11 +65,11 @@ func TestWriteAccumulators(t *testing.T) {
 		t.Error(err)
 	}
 	for _, want := range []string{
-		`(?m)^v1_naive +3x32x5 float32.* 24 +nearest even +operands kept, sums kept +32 × product, from \[0 1 2 3\]$`,
-		`(?m)^apart +3x32x5 float32.* 24 +nearest even +operands kept, sums kept +16 × product, sum of 16, from \[0 2 4 6\]$`,
-		`(?m)^fails +3x32x5 float32.* it has no time$`,
-		`(?m)^v1_naive +3x32x5 int8.* at least 18 +none +none +not visible in integers$`,
-		`(?m)^apart +3x32x5 int8.* apart computes float32$`,
+		`(?m)^v1_naive +12x32x32 float32.* 24 +nearest even +operands kept, sums kept +32 × product, from \[0 1 2 3\]$`,
+		`(?m)^apart +12x32x32 float32.* 24 +nearest even +operands kept, sums kept +16 × product, sum of 16, from \[0 2 4 6\]$`,
+		`(?m)^fails +12x32x32 float32.* it has no time$`,
+		`(?m)^v1_naive +12x32x32 int8.* at least 18 +none +none +not visible in integers$`,
+		`(?m)^apart +12x32x32 int8.* apart computes float32$`,
 	} {
 		if !regexp.MustCompile(want).MatchString(text.String()) {
 			t.Errorf("no %s in\n%s", want, text.String())

@@ -89,6 +89,9 @@ func TestModule_Renamed(t *testing.T) {
 	}
 	listed := run("go", "list", "-e", "-test", "-f", "{{if and (not .ForTest) .Error}}{{.ImportPath}}: {{.Error}}{{end}}", "./...")
 	for line := range strings.Lines(listed) {
+		if strings.Contains(line, "no matching files found") { // what is embedded stays behind
+			continue
+		}
 		if strings.Contains(line, old+"/") || strings.Contains(line, "not in std") {
 			t.Error(strings.TrimSpace(line))
 		}

@@ -6,7 +6,7 @@ import "matladder/backend/cpu/internal/probe"
 type blocking struct {
 	steps int // k_c: of k that a register tile runs over
 	bytes int // of A, m_c × k_c, that stay in L2 while the panels of B pass
-	held  int // bytes of B, k_c × n, up to which they stay in L2 while the panels of A pass
+	held  int // bytes of a shallow B, k_c × n, up to which they stay in L2 while the panels of A pass
 	work  int // bytes of sums that stay in L2 between two runs over k; tiles only
 	near  int // bytes of A and B that stay in L1 where few rows of A meet a B from far; 0 for no such way
 }
@@ -38,10 +38,10 @@ func (x blocking) thin(mr, nr, m, steps int) int {
 
 // Blocking is how Block divides m rows of A, n columns of B and k elements for the caches: runs of
 // k_c elements of k, over each of which a register tile stays in registers; pieces of m_c rows of
-// A, which stay in L2 while panels of B pass, or MR of them while all of B stays there; and parts of
-// n_c columns. Those of vectors are all
-// columns. Tiles go through k part by part of a piece, so that the sums of one stay in L2
-// meanwhile; a single run needs no parts. The last of each may be smaller.
+// A, which stay in L2 while panels of B pass, or MR of them while all of a shallow B stays there;
+// and parts of n_c columns. Those of vectors are all columns. Tiles go through k part by part of a
+// piece, so that the sums of one stay in L2 meanwhile; a single run needs no parts. The last of each
+// may be smaller.
 func (p *MicroKernels[S, C]) Blocking(m, n, k int) (kc, mc, nc int) {
 	kc, mc, nc = p.blocking.of(p.MR, p.NR, p.Words, m, n, ceil(k, p.KU))
 	return kc * p.KU, mc, nc
@@ -51,7 +51,7 @@ func (p *MicroKernels[S, C]) Blocking(m, n, k int) (kc, mc, nc int) {
 func (x blocking) of(mr, nr, words, m, n, steps int) (run, rows, cols int) {
 	run = even(steps, x.steps)
 	most, tiles := max(1, x.bytes/(run*mr*words*wordBytes)), x.work/(mr*nr*wordBytes)
-	if columns := ceil(n, nr) * nr; x.work == 0 && run*columns*words*wordBytes <= x.held {
+	if columns := ceil(n, nr) * nr; x.work == 0 && run < columnSteps && run*columns*words*wordBytes <= x.held {
 		return run, mr, columns
 	}
 	kept := run < steps && x.work > 0
