@@ -28,13 +28,11 @@ func ParseCache(s string) (string, error) {
 
 // CanCool reports why a backend cannot have its launches find cold caches; nil if it can.
 func CanCool(b backend.Backend) error {
-	_, err := coolerOf(b)
+	_, err := backend.As[backend.Cooler](b, cannotCool)
 	return err
 }
 
-func coolerOf(b backend.Backend) (backend.Cooler, error) {
-	return backend.As[backend.Cooler](b, "cannot put operands out of the caches")
-}
+const cannotCool = "cannot put operands out of the caches"
 
 // cooler is what puts the memory of a candidate out of the caches, nil where launches are to find
 // what the last one left.
@@ -43,7 +41,7 @@ func (r *run) cooler(l *candidate) (func(context.Context, backend.Executable) er
 		return nil, nil
 	}
 	b, _ := l.on(&r.opt)
-	c, err := coolerOf(b)
+	c, err := backend.As[backend.Cooler](b, cannotCool)
 	if err != nil {
 		return nil, err
 	}

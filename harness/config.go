@@ -79,7 +79,6 @@ func (c Config) with(s Setting, p problem.Problem, params backend.Params) (_ Con
 func Default(f *problem.Family) Config {
 	c := Config{
 		Family:      f,
-		TimeBudget:  0,
 		Timeout:     10 * time.Minute,
 		MinRounds:   6, // the fewest samples that give a median's interval 95 % confidence
 		MaxRounds:   30,

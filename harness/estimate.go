@@ -116,12 +116,10 @@ func checkTime(p problem.Problem) float64 {
 
 // freeMemory is the memory that arrays on d can take; 0 if unknown.
 func freeMemory(d machine.Device) int64 {
-	total := int64(d.MemoryBytes.Value)
-	if d.Kind != machine.CPU {
-		return total
+	if d.Kind == machine.CPU {
+		if free := cgroup.Available(); free > 0 {
+			return free
+		}
 	}
-	if free := cgroup.Available(); free > 0 {
-		return free
-	}
-	return total
+	return int64(d.MemoryBytes.Value)
 }

@@ -49,9 +49,7 @@ func (r *run) groups(ctx context.Context, begin time.Time, done map[results.Poin
 		}
 		if first {
 			narrowing = r.now()
-			for _, g := range wide {
-				narrowed += g.wide
-			}
+			narrowed = each.Sum(wide, func(g *group) int { return g.wide })
 		}
 		if open = wide; len(open) > 0 {
 			done = history(r.rows.all())

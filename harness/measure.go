@@ -102,16 +102,7 @@ func (g *group) repetitions(ctx context.Context, l *candidate, round int) ([]res
 const windowRows = 100
 
 // pause waits; tests have a clock of their own.
-var pause = func(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
-}
+var pause = deadline.Sleep
 
 // window lets the machine rest, if it is to. Then it launches a point with a duty for as long as
 // its window is, with pauses between repetitions that have the device busy for that part of it.

@@ -65,12 +65,7 @@ const (
 func (p Point) isBaseline() bool { return p.Contender == Vendor{} }
 
 func (p Point) String() string {
-	s := fmt.Sprintf("%-12s %s", p.Contender, problem.Title(p.Problem))
-	for _, more := range []string{p.Mesh, p.Variant, p.settings(p.Params)} {
-		if more != "" {
-			s += " " + more
-		}
-	}
+	s := words.Joined(" ", fmt.Sprintf("%-12s %s", p.Contender, problem.Title(p.Problem)), p.Mesh, p.Variant, p.settings(p.Params))
 	if p.Inputs != check.Uniform {
 		s += words.Between(" inputs ", p.Inputs, "")
 	}

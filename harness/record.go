@@ -15,6 +15,7 @@ import (
 	"matladder/backend"
 	"matladder/harness/measure"
 	"matladder/kernels"
+	"matladder/machine"
 	"matladder/model"
 	"matladder/problem"
 	"matladder/results"
@@ -191,20 +192,16 @@ func ragged(f *problem.Family) problem.Sizes {
 
 // classify says what an error makes of a point.
 func classify(err error) results.Status {
-	var big *backend.TooBigError
-	var crashed *measure.PanicError
-	var gone *backend.CrashError
-	var wrong *wrongError
 	switch {
-	case errors.As(err, &big):
+	case errors.As(err, new(*backend.TooBigError)):
 		return results.TooBig
 	case errors.Is(err, backend.ErrUnsupported):
 		return results.Unsupported
 	case errors.Is(err, context.DeadlineExceeded):
 		return results.Timeout
-	case errors.As(err, &wrong), errors.Is(err, backend.ErrOutside):
+	case errors.As(err, new(*wrongError)), errors.Is(err, backend.ErrOutside):
 		return results.Wrong
-	case errors.As(err, &crashed), errors.As(err, &gone):
+	case errors.As(err, new(*measure.PanicError)), errors.As(err, new(*backend.CrashError)):
 		return results.Crashed
 	}
 	return results.Failed
@@ -213,11 +210,7 @@ func classify(err error) results.Status {
 // Bad reports whether a status makes an execution fail: something went wrong,
 // where too_big, unsupported and skipped are answers.
 func Bad(s results.Status) bool {
-	switch s {
-	case results.OK, results.TooBig, results.Unsupported, results.Skipped:
-		return false
-	}
-	return true
+	return !slices.Contains([]results.Status{results.OK, results.TooBig, results.Unsupported, results.Skipped}, s)
 }
 
 // pieceOfRows is how many rows lie in one piece of memory, about a megabyte.
@@ -248,15 +241,62 @@ func (l *rowList) add(rows []results.Record) {
 // all returns every row in one slice, which is the only piece from then on.
 func (l *rowList) all() []results.Record {
 	if len(l.pieces) > 1 {
-		joined := make([]results.Record, 0, l.length)
-		for i, p := range l.pieces {
-			joined = append(joined, p...)
-			l.pieces[i] = nil
-		}
-		l.pieces = append(l.pieces[:0], joined)
+		l.pieces = [][]results.Record{slices.Concat(l.pieces...)}
 	}
 	if len(l.pieces) == 0 {
 		return nil
 	}
 	return l.pieces[0]
+}
+
+// Rebuild makes the problem and the programs of a point again. The error says
+// what of the row no kernel here understands.
+func Rebuild(r *results.Record) (problem.Problem, []*tile.Program, error) {
+	f, err := problem.Find(r.FamilyName())
+	if err != nil {
+		return nil, nil, err
+	}
+	k, err := kernels.FindIn(f, r.Kernel)
+	if err != nil {
+		return nil, nil, err
+	}
+	sizes, err := f.ParseShape(r.ShapeName())
+	if err != nil {
+		return nil, nil, err
+	}
+	asked := problem.Asked{Quant: problem.Quant(r.Quant), Options: r.Options}
+	for _, d := range []struct {
+		to   *tile.Dtype
+		name string
+	}{{&asked.A, r.DtypeA}, {&asked.B, r.DtypeB}, {&asked.Acc, r.DtypeAcc}, {&asked.Out, r.DtypeOut}} {
+		if d.name == "" && d.to != &asked.A {
+			continue
+		}
+		if *d.to, err = tile.ParseDtype(d.name); err != nil {
+			return nil, nil, err
+		}
+	}
+	if r.Precision == machine.PrecisionHighest {
+		asked.Precision = tile.Highest
+	}
+	if asked.Epilogue, err = problem.ParseEpilogue(r.Activation); err != nil {
+		return nil, nil, err
+	}
+	if asked, err = f.Complete(asked); err != nil {
+		return nil, nil, err
+	}
+	p := f.Make(sizes, asked)
+	if err := p.Validate(); err != nil {
+		return nil, nil, err
+	}
+	if err := k.Supports(p); err != nil {
+		return nil, nil, err
+	}
+	for i, side := range []int{r.BM, r.BK, r.BN} {
+		if i < len(p.Sides()) && side < 1 {
+			return nil, nil, errors.New("the row has no block shape")
+		}
+	}
+	programs, err := k.Build(p, r.Variant, tile.Blocks{M: r.BM, K: r.BK, N: r.BN})
+	return p, programs, err
 }

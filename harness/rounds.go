@@ -200,15 +200,12 @@ func (g *group) more(candidates []*candidate) bool {
 // memory beside the largest of the others, which are reopened in each round.
 func (g *group) keep(candidates []*candidate) {
 	limit := g.sweep.Memory / 2 // the rest is for whatever else runs here
-	var sum, largest int64
-	for _, l := range candidates {
-		sum += l.bytes
-		largest = max(largest, l.bytes)
-	}
-	if limit == 0 || sum <= limit {
+	bytes := func(l *candidate) int64 { return l.bytes }
+	largest := each.Most(candidates, bytes)
+	if limit == 0 || each.Sum(candidates, bytes) <= limit {
 		largest = 0
 	}
-	sum = 0
+	sum := int64(0)
 	for _, l := range candidates {
 		if limit == 0 || sum+l.bytes+largest <= limit {
 			l.resident = true

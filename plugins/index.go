@@ -19,6 +19,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"matladder/internal/deadline"
 )
 
 // DefaultIndex is the Python package index.
@@ -203,10 +205,8 @@ func (in *installer) retry(ctx context.Context, f func() error) error {
 		if err == nil || ctx.Err() != nil || !errors.As(err, new(transient)) || attempt == attempts {
 			return cmp.Or(ctx.Err(), err)
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(wait):
+		if err := deadline.Sleep(ctx, wait); err != nil {
+			return err
 		}
 		wait *= 2
 	}

@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"matladder/internal/each"
 	"matladder/internal/known"
 )
 
@@ -35,11 +36,8 @@ var legal = map[reflect.Type][]string{
 	reflect.TypeFor[Status](): texts(Statuses), reflect.TypeFor[Figure](): texts(Figures),
 }
 
-func texts[T ~string](list []T) (out []string) {
-	for _, v := range list {
-		out = append(out, string(v))
-	}
-	return out
+func texts[T ~string](list []T) []string {
+	return each.Of(list, func(v T) string { return string(v) })
 }
 
 // columns is read off Record's csv tags, so that a column is declared once.
@@ -75,66 +73,47 @@ func columnOf(name string) column {
 
 // Value is what a column of Columns has in r: a string, an int64, a float64, or nil where
 // the cell is empty.
-func (r *Record) Value(name string) any {
-	switch v := columnOf(name).value(r); v.kind {
-	case reflect.String:
-		return v.text
-	case reflect.Int64:
-		return v.integer
-	case reflect.Float64:
-		return v.float
+func (r *Record) Value(name string) any { return columnOf(name).value(r) }
+
+// value is what the column has in r, as Value says.
+func (c column) value(r *Record) any {
+	field := c.at(r)
+	switch f := field.Addr().Interface().(type) {
+	case *Optional[int64]:
+		if f.Known {
+			return f.Value
+		}
+	case *Optional[float64]:
+		if f.Known {
+			return f.Value
+		}
+	case *time.Time:
+		if !f.IsZero() {
+			return f.UTC().Format(time.RFC3339Nano)
+		}
+	default:
+		switch {
+		case field.IsZero() && !c.zero:
+		case c.text:
+			return field.String()
+		case field.CanInt():
+			return field.Int()
+		default:
+			return field.Float()
+		}
 	}
 	return nil
 }
 
-// A value is that of a cell, by its kind: String, Int64, Float64, or Invalid where it is empty.
-type value struct {
-	kind    reflect.Kind
-	text    string
-	integer int64
-	float   float64
-}
-
-// value returns what the column has in r.
-func (c column) value(r *Record) (v value) {
-	known, field := c.zero, c.at(r)
-	switch f := field.Addr().Interface().(type) {
-	case *Optional[int64]:
-		v, known = value{kind: reflect.Int64, integer: f.Value}, f.Known
-	case *Optional[float64]:
-		v, known = value{kind: reflect.Float64, float: f.Value}, f.Known
-	case *time.Time:
-		if known = !f.IsZero(); known {
-			v = value{kind: reflect.String, text: f.UTC().Format(time.RFC3339Nano)}
-		}
-	default:
-		switch {
-		case c.text:
-			v = value{kind: reflect.String, text: field.String()}
-			known = v.text != ""
-		case field.CanInt():
-			v = value{kind: reflect.Int64, integer: field.Int()}
-			known = known || v.integer != 0
-		default:
-			v = value{kind: reflect.Float64, float: field.Float()}
-			known = known || v.float != 0
-		}
-	}
-	if !known {
-		return value{}
-	}
-	return v
-}
-
 // cell returns the text of the column in r.
 func (c column) cell(r *Record) string {
-	switch v := c.value(r); v.kind {
-	case reflect.String:
-		return Clean(v.text)
-	case reflect.Int64:
-		return strconv.FormatInt(v.integer, 10)
-	case reflect.Float64:
-		return strconv.FormatFloat(v.float, 'g', -1, 64)
+	switch v := c.value(r).(type) {
+	case string:
+		return Clean(v)
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
 	}
 	return ""
 }
@@ -183,11 +162,16 @@ func (c column) check(r *Record) error {
 		}
 		return nil
 	}
-	v := c.value(r)
-	number := v.float + float64(v.integer)
+	number := 0.0
+	switch v := c.value(r).(type) {
+	case string:
+		return c.oneOf(v)
+	case int64:
+		number = float64(v)
+	case float64:
+		number = v
+	}
 	switch {
-	case c.text:
-		return c.oneOf(v.text)
 	case math.IsNaN(number) || math.IsInf(number, 0):
 		return fmt.Errorf("%v is not a number; leave the cell empty", number)
 	case number < 0 && !c.signed:

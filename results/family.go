@@ -137,9 +137,9 @@ func (r *Record) checkShape() (column string, err error) {
 		return "shape", fmt.Errorf("empty: rows of a family have sizes")
 	}
 	columns := [...]struct {
-		column string
-		value  int
-	}{{"m", r.M}, {"k", r.K}, {"n", r.N}, {batchName, r.Batch}}
+		column        string
+		value, absent int // absent is what a shape without the size has
+	}{{"m", r.M, 0}, {"k", r.K, 0}, {"n", r.N, 0}, {batchName, r.Batch, 1}}
 	if r.Shape == "" {
 		for _, c := range columns {
 			if c.value < 1 {
@@ -153,10 +153,7 @@ func (r *Record) checkShape() (column string, err error) {
 		return "shape", err
 	}
 	for _, c := range columns {
-		told := 0
-		if c.column == batchName {
-			told = 1
-		}
+		told := c.absent
 		if at := slices.IndexFunc(list, func(n named) bool { return n.name == c.column }); at >= 0 {
 			told = list[at].size
 		}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/internal/files"
 )
 
@@ -160,9 +161,7 @@ func Files(patterns ...string) ([]string, error) {
 			return nil, &noFileError{pattern}
 		}
 		for _, path := range matches {
-			if path = filepath.Clean(path); !slices.Contains(paths, path) {
-				paths = append(paths, path)
-			}
+			paths = each.With(paths, filepath.Clean(path))
 		}
 	}
 	return paths, nil

@@ -192,12 +192,10 @@ func (j *Journal) recover(ctx context.Context, size int64) ([]Record, Repair, er
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		var syntax *SyntaxError
-		var torn *TornError
 		switch {
-		case errors.As(err, &torn):
+		case errors.As(err, new(*TornError)):
 			continue
-		case errors.As(err, &syntax):
+		case errors.As(err, new(*SyntaxError)):
 			if bad == nil {
 				bad = err
 			}

@@ -182,8 +182,7 @@ func (rd *Reader) cells(row line) ([]string, error) {
 	if err != nil || len(rd.feed.text) > 0 {
 		rd.parse = rd.newParser() // it may hold the rest of a bad row
 	}
-	var syntax *csv.ParseError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*csv.ParseError](err); ok {
 		err = syntax.Err // its line number counts from the row
 	}
 	return cells, err

@@ -127,12 +127,7 @@ func checkHeader(names []string) error {
 	if len(names) > maxColumns {
 		return fmt.Errorf("%d columns, more than %d", len(names), maxColumns)
 	}
-	lacks := len(Columns)
-	for _, name := range names {
-		if slices.Contains(Columns, name) {
-			lacks--
-		}
-	}
+	lacks := len(without(Columns, names))
 	if len(names)+lacks > maxColumns {
 		return fmt.Errorf("%d columns and %d of the format that it lacks, together more than %d", len(names), lacks, maxColumns)
 	}

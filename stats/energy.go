@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"matladder/internal/words"
-	"matladder/results"
+
+	"golang.org/x/perf/benchunit"
 )
 
 // Energy is what launches of a point took, by all rows that nothing disturbed together.
@@ -33,8 +34,8 @@ type energySums struct {
 }
 
 func (e *energySums) add(r rep) {
-	if r.joules >= 0 {
-		e.joules, e.seconds, e.launches, e.rows = e.joules+r.joules, e.seconds+r.seconds, e.launches+float64(r.launches), e.rows+1
+	if r.joules.Known {
+		e.joules, e.seconds, e.launches, e.rows = e.joules+r.joules.Value, e.seconds+r.seconds, e.launches+float64(r.launches), e.rows+1
 	}
 	if r.watts > 0 {
 		e.watts, e.watched = e.watts+r.watts, e.watched+1
@@ -53,14 +54,6 @@ func (e energySums) energy(source string) (a Energy) {
 		a.Joules, a.Watts = e.joules/e.launches, e.joules/e.seconds
 	}
 	return a
-}
-
-// joulesOf is what a row tells, -1 if nothing.
-func joulesOf(r *results.Record) float64 {
-	if !r.Joules.Known {
-		return -1
-	}
-	return r.Joules.Value
 }
 
 // WorkPerJoule is what a launch does over what it takes: FLOP/J; 0 if it is not known.
@@ -94,9 +87,8 @@ func prefixed(v float64, unit string) string {
 	if v <= 0 {
 		return ""
 	}
-	prefixes := []string{"µ", "m", "", "k", "M", "G", "T"}
-	at := min(max(int(math.Floor(math.Log10(v)/3))+2, 0), len(prefixes)-1)
-	return words.Figure(v/math.Pow(1000, float64(at-2))) + " " + prefixes[at] + unit
+	s := benchunit.CommonScale([]float64{v}, benchunit.Decimal)
+	return words.Figure(v/s.Factor) + " " + s.Prefix + unit
 }
 
 // energyRemark says why columns of energy that were asked for are empty, "" if they are not.

@@ -150,8 +150,8 @@ type rep struct {
 
 	shared *Symptoms // of the round
 	waited float64   // share of the processors' time
-	joules float64   // -1 if they are not known
-	watts  float64   // 0 if they are not known
+	joules results.Optional[float64]
+	watts  float64 // 0 if they are not known
 
 	offset    float64 // in a window
 	sustained bool    // behind the first two thirds of one
@@ -247,11 +247,8 @@ func (t *timing) fit(method results.Method, rows []rep) {
 			t.rounds = append(t.rounds, roundTime{id, estimate(times).Median})
 			continue
 		}
-		var launches, seconds []float64
-		for _, r := range reps {
-			launches = append(launches, float64(r.launches))
-			seconds = append(seconds, r.seconds)
-		}
+		launches := each.Of(reps, func(r rep) float64 { return float64(r.launches) })
+		seconds := each.Of(reps, func(r rep) float64 { return r.seconds })
 		slope, intercept, ok := fitLine(launches, seconds)
 		if !ok {
 			flat++

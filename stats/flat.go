@@ -27,23 +27,23 @@ var flatColumns = func() []flatColumn {
 	var list []flatColumn
 	perRow := []string{"schema", "reason", "status", "round", "rep", "offset_seconds", "launches", "seconds", "compile_seconds"}
 	for _, name := range results.Columns {
+		value := func(s *Summary) any { return s.Value(name) }
 		switch {
 		case name == "family":
-			list = append(list, flatColumn{name, func(s *Summary) any { return s.FamilyName() }})
-		case eventOf[name] != nil: // of a launch
-			of := eventOf[name]
-			list = append(list, flatColumn{name, func(s *Summary) any {
-				if n := of(&s.Events); n.Known {
-					return n.Value
+			value = func(s *Summary) any { return s.FamilyName() }
+		case name == "shape":
+			value = func(s *Summary) any { return s.ShapeName() }
+		case slices.Contains(eventColumns[:], name): // of a launch
+			value = func(s *Summary) any {
+				if n, known := s.Events[name]; known {
+					return n
 				}
 				return nil
-			}})
+			}
 		case slices.Contains(perRow, name), results.OfConditions(name):
-		case name == "shape":
-			list = append(list, flatColumn{name, func(s *Summary) any { return s.ShapeName() }})
-		default:
-			list = append(list, flatColumn{name, func(s *Summary) any { return s.Value(name) }})
+			continue
 		}
+		list = append(list, flatColumn{name, value})
 	}
 	list = append(list,
 		flatColumn{"status", func(s *Summary) any { return string(s.Status) }},
@@ -69,18 +69,11 @@ var flatColumns = func() []flatColumn {
 	list = append(list, threeColumns("bytes_per_second", func(s *Summary) Estimate { return s.rateIf(s.RateOf() == results.Bytes) })...)
 	list = append(list, threeColumns("percent_of_peak", func(s *Summary) Estimate { return s.PercentOfPeak })...)
 	list = append(list, threeColumns("percent_of_baseline", func(s *Summary) Estimate { return s.PercentOfBaseline })...)
-	positive := func(name string, of func(s *Summary) float64) {
-		list = append(list, flatColumn{name, func(s *Summary) any {
-			if v := of(s); v > 0 {
-				return v
-			}
-			return nil
-		}})
-	}
-	positive("joules_per_launch", func(s *Summary) float64 { return s.Energy.Joules })
-	positive("watts", func(s *Summary) float64 { return s.Energy.Watts })
-	positive("work_per_joule", (*Summary).WorkPerJoule)
-	list = append(list, flatColumn{"below", func(s *Summary) any { return orNil(s.Below) }})
+	list = append(list,
+		flatColumn{"joules_per_launch", func(s *Summary) any { return orNil(s.Energy.Joules) }},
+		flatColumn{"watts", func(s *Summary) any { return orNil(s.Energy.Watts) }},
+		flatColumn{"work_per_joule", func(s *Summary) any { return orNil(s.WorkPerJoule()) }},
+		flatColumn{"below", func(s *Summary) any { return orNil(s.Below) }})
 	list = append(list, threeColumns("over_below", func(s *Summary) Estimate { return s.OverBelow })...)
 	return append(list, flatColumn{"warnings", func(s *Summary) any { return orNil(strings.Join(s.Warnings, "; ")) }})
 }()
@@ -110,12 +103,12 @@ func known(e Estimate, v float64) any {
 	return v
 }
 
-// orNil is a text, or nil for none.
-func orNil(text string) any {
-	if text == "" {
+// orNil is a text or a figure, or nil for none.
+func orNil[T string | float64](v T) any {
+	if v == *new(T) {
 		return nil
 	}
-	return text
+	return v
 }
 
 func writeFlatCSV(buf *bytes.Buffer, summaries []Summary) error {
@@ -153,25 +146,18 @@ func spreadsheetSafe(text string) string {
 
 // writeFlatJSON writes an array with one object a line, keys in column order.
 func writeFlatJSON(buf *bytes.Buffer, summaries []Summary) error {
-	buf.WriteString("[")
+	var objects []string
 	for i := range summaries {
-		buf.WriteString(comma(i, "\n{", ",\n{"))
-		for c, column := range flatColumns {
+		var members []string
+		for _, column := range flatColumns {
 			value, err := json.Marshal(column.value(&summaries[i]))
 			if err != nil {
 				return fmt.Errorf("summary of %s: %s: %w", summaries[i].Kernel, column.name, err)
 			}
-			fmt.Fprintf(buf, "%s%q: %s", comma(c, "", ", "), column.name, value)
+			members = append(members, fmt.Sprintf("%q: %s", column.name, value))
 		}
-		buf.WriteString("}")
+		objects = append(objects, "\n{"+strings.Join(members, ", ")+"}")
 	}
-	buf.WriteString("\n]\n")
+	buf.WriteString("[" + strings.Join(objects, ",") + "\n]\n")
 	return nil
-}
-
-func comma(i int, first, later string) string {
-	if i == 0 {
-		return first
-	}
-	return later
 }

@@ -8,6 +8,8 @@ import (
 	"matladder/results"
 	"matladder/stats/interval"
 	"matladder/stats/twosample"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // A Series is what several files say of one point on one machine.
@@ -123,7 +125,7 @@ func (s *Series) level(runs []int) float64 {
 	if len(runs) == 0 {
 		return s.Time.Median
 	}
-	return math.Exp(each.Sum(runs, func(i int) float64 { return math.Log(s.Seconds[i]) }) / float64(len(runs)))
+	return stat.GeometricMean(each.Of(runs, func(i int) float64 { return s.Seconds[i] }), nil)
 }
 
 // addSteps makes changes of steps, whose runs are numbered among those that count.

@@ -37,15 +37,8 @@ func NewLadder(summaries []Summary, more ...string) Ladder {
 		l.Sections = append(l.Sections, newSection(title, list, more))
 	}
 	l.Sections = append(l.Sections, costSections(summaries)...)
-	if text := disturbance(summaries); text != "" {
-		l.Notes = append(l.Notes, text)
-	}
-	for _, text := range []string{fewSamples(summaries), wideIntervals(summaries), unfinished(summaries), energyRemark(summaries, more)} {
-		if text != "" {
-			l.Notes = append(l.Notes, text)
-		}
-	}
-	l.Notes = append(l.Notes, notes(summaries)...)
+	said := []string{disturbance(summaries), fewSamples(summaries), wideIntervals(summaries), unfinished(summaries), energyRemark(summaries, more)}
+	l.Notes = append(each.That(said, func(text string) bool { return text != "" }), notes(summaries)...)
 	return l
 }
 
@@ -125,13 +118,10 @@ var (
 )
 
 // underColumns are columns where the inputs of points differ, and the load.
-func underColumns(list []Summary) (columns []ladderColumn) {
-	for _, c := range conditions[len(conditions)-2:] {
-		if slices.ContainsFunc(list, func(s Summary) bool { return c.cell(&s) != c.cell(&list[0]) }) {
-			columns = append(columns, c)
-		}
-	}
-	return columns
+func underColumns(list []Summary) []ladderColumn {
+	return each.That(conditions[len(conditions)-2:], func(c ladderColumn) bool {
+		return slices.ContainsFunc(list, func(s Summary) bool { return c.cell(&s) != c.cell(&list[0]) })
+	})
 }
 
 // conditions are what a point ran with. They make a column only where the
@@ -175,7 +165,7 @@ func newSection(title string, list []Summary, more []string) Section {
 		section.add(list, c)
 		if c.name == "±" {
 			for _, name := range more {
-				section.add(list, extraColumns[name])
+				section.add(list, extraColumns[slices.Index(TableColumns, name)])
 			}
 		}
 	}
@@ -272,29 +262,22 @@ func (s *Summary) SpreadCell() string {
 
 // notes lists each warning once, with the points that have it.
 func notes(summaries []Summary) []string {
-	var order []string
-	points := map[string][]string{}
+	type warned struct{ warning, point string }
+	var all []warned
 	for i := range summaries {
 		s := &summaries[i]
 		for _, w := range s.Warnings {
-			if points[w] == nil {
-				order = append(order, w)
-			}
 			name := strings.TrimSpace(s.Kernel+" "+s.Variant) + " " + s.Dtypes() + " " + s.Size() + words.Between(" ", s.Under(), "")
 			if s.Mode == results.Predicted { // often for several chips
 				name += words.Between(" on ", cmp.Or(s.Chip, s.Device), "")
 			}
-			points[w] = append(points[w], name)
+			all = append(all, warned{w, name})
 		}
 	}
 	var list []string
-	for _, w := range order {
-		names := points[w]
-		shown := strings.Join(names[:min(len(names), 3)], "; ")
-		if len(names) > 3 {
-			shown += fmt.Sprintf("; and %d more", len(names)-3)
-		}
-		list = append(list, w+": "+shown)
+	for warning, points := range grouped(all, func(w warned) string { return w.warning }) {
+		names := each.Of(points, func(w warned) string { return w.point })
+		list = append(list, warning+": "+words.First(names, 3, "; "))
 	}
 	return list
 }

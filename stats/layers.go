@@ -1,11 +1,13 @@
 package stats
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
 	"text/tabwriter"
 
+	"matladder/internal/each"
 	"matladder/internal/words"
 	"matladder/results"
 )
@@ -49,12 +51,7 @@ func (p PartTime) Mark() string {
 
 // Mark is that of figures of all parts.
 func (l LayerTime) Mark() string {
-	for _, p := range l.Parts {
-		if mark := p.Mark(); mark != "" {
-			return mark
-		}
-	}
-	return ""
+	return cmp.Or(each.Of(l.Parts, PartTime.Mark)...)
 }
 
 // LayersOf adds up the layers that summaries say they are parts of, each for each device

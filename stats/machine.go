@@ -184,33 +184,27 @@ func controlRemark(which int, old, new float64) string {
 // missBytes is what a miss moves: a line of a cache, on every processor that counts here.
 const missBytes = 64
 
-// Events are what processors counted of a launch, over all threads: the mean of all rows
-// that have it. Disturbed rows count too, as what others do is not in it.
-type Events struct {
-	Cycles, Instructions, L2Misses, L3Misses, DTLBMisses results.Optional[float64]
-}
+// Events are what processors counted of a launch, over all threads, by the columns of rows: the
+// mean of all rows that have one. Disturbed rows count too, as what others do is not in it.
+type Events map[string]float64
 
-// eventOf has the field of each column.
-var eventOf = map[string]func(*Events) results.Optional[float64]{
-	"cycles":       func(e *Events) results.Optional[float64] { return e.Cycles },
-	"instructions": func(e *Events) results.Optional[float64] { return e.Instructions },
-	"l2_misses":    func(e *Events) results.Optional[float64] { return e.L2Misses },
-	"l3_misses":    func(e *Events) results.Optional[float64] { return e.L3Misses },
-	"dtlb_misses":  func(e *Events) results.Optional[float64] { return e.DTLBMisses },
-}
+// eventColumns are those columns.
+var eventColumns = [...]string{"cycles", "instructions", "l2_misses", "l3_misses", "dtlb_misses"}
 
 // L2Bytes is how many bytes missed L2.
 func (e Events) L2Bytes() (bytes float64, known bool) {
-	return e.L2Misses.Value * missBytes, e.L2Misses.Known
+	n, known := e["l2_misses"]
+	return n * missBytes, known
 }
 
 // L3Bytes is how many bytes missed all caches.
 func (e Events) L3Bytes() (bytes float64, known bool) {
-	return e.L3Misses.Value * missBytes, e.L3Misses.Known
+	n, known := e["l3_misses"]
+	return n * missBytes, known
 }
 
-// eventSums adds up rows: of each event its number and the launches that it is of.
-type eventSums [5]struct{ number, launches float64 }
+// eventSums adds up rows: of each of eventColumns its number and the launches that it is of.
+type eventSums [len(eventColumns)]struct{ number, launches float64 }
 
 func (s *eventSums) add(r *results.Record) {
 	for i, n := range [...]results.Optional[int64]{r.Cycles, r.Instructions, r.L2Misses, r.L3Misses, r.DTLBMisses} {
@@ -222,32 +216,30 @@ func (s *eventSums) add(r *results.Record) {
 }
 
 func (s *eventSums) events() Events {
-	mean := func(i int) (m results.Optional[float64]) {
+	e := Events{}
+	for i, name := range eventColumns {
 		if s[i].launches > 0 {
-			m = results.Some(s[i].number / s[i].launches)
+			e[name] = s[i].number / s[i].launches
 		}
-		return m
 	}
-	return Events{mean(0), mean(1), mean(2), mean(3), mean(4)}
+	return e
 }
 
 // eventColumn has the number of an event, by the name of its column.
 func eventColumn(name string) ladderColumn {
-	of := eventOf[name]
 	return ladderColumn{name: name, cell: func(s *Summary) string {
-		n := of(&s.Events)
-		if !n.Known {
-			return ""
+		if n, known := s.Events[name]; known {
+			return fmt.Sprintf("%.3g", n)
 		}
-		return fmt.Sprintf("%.3g", n.Value)
+		return ""
 	}}
 }
 
 // ipcCell is how many instructions there were in a cycle.
 func (s *Summary) ipcCell() string {
-	e := s.Events
-	if !e.Cycles.Known || !e.Instructions.Known || e.Cycles.Value == 0 {
-		return ""
+	instructions, known := s.Events["instructions"]
+	if cycles := s.Events["cycles"]; known && cycles > 0 {
+		return fmt.Sprintf("%.2f", instructions/cycles)
 	}
-	return fmt.Sprintf("%.2f", e.Instructions.Value/e.Cycles.Value)
+	return ""
 }

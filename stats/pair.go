@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -200,18 +201,14 @@ func unlike(conditions []condition) []string {
 	var list []string
 	for _, c := range conditions {
 		if c.old != c.new {
-			list = append(list, fmt.Sprintf("%s: %s, then %s", c.name, orNone(c.old), orNone(c.new)))
+			list = append(list, fmt.Sprintf("%s: %s, then %s", c.name, cmp.Or(c.old, unstated), cmp.Or(c.new, unstated)))
 		}
 	}
 	return list
 }
 
-func orNone(s string) string {
-	if s == "" {
-		return "not stated"
-	}
-	return s
-}
+// unstated stands for a condition that a file does not have.
+const unstated = "not stated"
 
 // compareGroup fills in, for the summaries of one group, how they stand to
 // the baseline and to the rung below.
@@ -233,8 +230,7 @@ func (s *Summary) compare(ratio *Estimate, other *Summary, factor float64) {
 	if other == nil || !s.usable() {
 		return
 	}
-	*ratio = pairedRatio(s.timing.rounds, other.timing.rounds).scale(factor)
-	ratio.LowConfidence = s.LowConfidence || other.LowConfidence
+	*ratio = s.Against(other).scale(factor)
 	switch {
 	case !ratio.Known():
 		s.warn("shares no round with %s: no ratio", other.Kernel)

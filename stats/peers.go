@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/internal/words"
 	"matladder/results"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // A Contest is one size of a group of rows that ran under the same conditions:
@@ -96,8 +98,8 @@ func contestSection(title string, list []Contest) Section {
 	slices.SortStableFunc(shown, func(a, b *Summary) int {
 		return cmp.Or(CompareKernels(a.Kernel, b.Kernel), strings.Compare(contender(a), contender(b)))
 	})
-	shown = append(slices.DeleteFunc(slices.Clone(shown), func(s *Summary) bool { return s.Kernel == results.Baseline }),
-		slices.DeleteFunc(shown, func(s *Summary) bool { return s.Kernel != results.Baseline })...)
+	baseline := func(s *Summary) bool { return s.Kernel == results.Baseline }
+	shown = append(slices.DeleteFunc(slices.Clone(shown), baseline), each.That(shown, baseline)...)
 	unit, divisor := results.RateUnit(most, list[0].Points[0].RateOf())
 	section := Section{Title: title + " · " + unit, Header: []string{"size"}}
 	for _, s := range shown {
@@ -145,21 +147,12 @@ func (c Contest) verdict() []string {
 
 // overall is the geometric mean of the ratios, and the smallest.
 func overall(list []Contest) string {
-	sum, n := 0.0, 0
-	least := Contest{Ratio: Estimate{Median: math.Inf(1)}}
-	for _, c := range list {
-		if !c.Ratio.Known() {
-			continue
-		}
-		sum += math.Log(c.Ratio.Median)
-		n++
-		if c.Ratio.Median < least.Ratio.Median {
-			least = c
-		}
-	}
-	if n == 0 {
+	list = each.That(list, func(c Contest) bool { return c.Ratio.Known() })
+	if len(list) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%.2f of the best peer in the geometric mean of %d %s, least %.2f at %s",
-		math.Exp(sum/float64(n)), n, words.Plural("size", n), least.Ratio.Median, least.Points[0].Size())
+	ratio := func(c Contest) float64 { return c.Ratio.Median }
+	least := slices.MinFunc(list, func(a, b Contest) int { return cmp.Compare(ratio(a), ratio(b)) })
+	return fmt.Sprintf("%.2f of the best peer in the geometric mean of %s, least %.2f at %s",
+		stat.GeometricMean(each.Of(list, ratio), nil), words.Count(len(list), "size"), ratio(least), least.Points[0].Size())
 }

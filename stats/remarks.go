@@ -1,12 +1,13 @@
 package stats
 
 import (
-	"matladder/internal/words"
-	"matladder/results"
-
 	"fmt"
 	"slices"
 	"strings"
+
+	"matladder/internal/each"
+	"matladder/internal/words"
+	"matladder/results"
 )
 
 // Noisy marks figures of low confidence: a footnote, as ~ is no difference in benchstat.
@@ -97,12 +98,7 @@ const lostTime = Waited | Stolen | Throttled
 
 // marked says why the figures of some points are marked; "" if there are none.
 func marked(summaries []Summary, is func(s *Summary) bool, why string) string {
-	n := 0
-	for i := range summaries {
-		if is(&summaries[i]) {
-			n++
-		}
-	}
+	n := len(each.That(pointers(summaries), is))
 	if n == 0 {
 		return ""
 	}
@@ -118,9 +114,9 @@ func fewSamples(summaries []Summary) string {
 // unfinished says of which files the sweep has not ended; "" if all have.
 func unfinished(summaries []Summary) string {
 	var files []string
-	for i := range summaries {
-		if s := &summaries[i]; s.Partial && !slices.Contains(files, s.Pos.File) {
-			files = append(files, s.Pos.File)
+	for _, s := range summaries {
+		if s.Partial {
+			files = each.With(files, s.Pos.File)
 		}
 	}
 	if files == nil {

@@ -146,7 +146,7 @@ func (t *tally) add(r *results.Record, shared *Symptoms) {
 	t.ok.worstErrors(r)
 	t.ok.raiseFigures(r)
 	t.ok.EnergySource = cmp.Or(t.ok.EnergySource, r.EnergySource)
-	t.reps = append(t.reps, rep{roundID{r.RunID, r.Round}, r.Launches, r.Seconds, shared, SymptomsOf(r).waited, joulesOf(r), r.DeviceWatts, r.OffsetSeconds.Value, r.Sustained()})
+	t.reps = append(t.reps, rep{roundID{r.RunID, r.Round}, r.Launches, r.Seconds, shared, SymptomsOf(r).waited, r.Joules, r.DeviceWatts, r.OffsetSeconds.Value, r.Sustained()})
 }
 
 // Summaries returns the summaries of the rows so far, as Summarize does.

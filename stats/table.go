@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"matladder/internal/each"
 	"matladder/internal/words"
 	"matladder/model/anatomy"
 	"matladder/results"
@@ -49,11 +50,9 @@ func WriteTable(w io.Writer, format string, summaries []Summary, more ...string)
 // the fastest blocks of each, and steps of package anatomy, the slowest first; for programs all.
 func Shown(format string, summaries []Summary) []Summary {
 	if format == "text" || format == "md" {
-		steps := slices.Clone(summaries)
-		others := slices.DeleteFunc(slices.Clone(summaries), isStep)
-		steps = slices.DeleteFunc(steps, func(s Summary) bool { return !isStep(s) })
+		steps := each.That(summaries, isStep)
 		slices.SortStableFunc(steps, func(a, b Summary) int { return cmp.Compare(b.Time.Median, a.Time.Median) })
-		return append(Best(others), steps...)
+		return append(Best(each.That(summaries, func(s Summary) bool { return !isStep(s) })), steps...)
 	}
 	return summaries
 }
@@ -97,7 +96,7 @@ func (s Section) text(w *bytes.Buffer) {
 		var line strings.Builder
 		for i, cell := range row {
 			width := widths[i]
-			if leftAligned(s.Header[i]) {
+			if slices.Contains(leftAligned, s.Header[i]) {
 				width = -width
 			}
 			fmt.Fprintf(&line, "  %*s", width, oneLine(cell))
@@ -112,7 +111,7 @@ func (s Section) markdown(w *bytes.Buffer) {
 	rule := make([]string, len(s.Header))
 	for i, name := range s.Header {
 		rule[i] = "---:"
-		if leftAligned(name) {
+		if slices.Contains(leftAligned, name) {
 			rule[i] = "---"
 		}
 	}
@@ -127,14 +126,8 @@ func (s Section) markdown(w *bytes.Buffer) {
 	}
 }
 
-// leftAligned reports whether a column holds words and not figures.
-func leftAligned(name string) bool {
-	switch name {
-	case "kernel", "variant", "verdict", "backend", "isa", "operands", "inputs", "load", "blocks", "params", "status", "with the run of", "build", "reason", "best peer", "interval", "product":
-		return true
-	}
-	return false
-}
+// leftAligned are the columns that hold words and not figures.
+var leftAligned = []string{"kernel", "variant", "verdict", "backend", "isa", "operands", "inputs", "load", "blocks", "params", "status", "with the run of", "build", "reason", "best peer", "interval", "product"}
 
 func oneLine(s string) string { return strings.Join(strings.Fields(results.Clean(s)), " ") }
 
@@ -187,25 +180,23 @@ func FormatMemory(bytes int64) string {
 }
 
 // TableColumns are the names of the columns that a table for people has on request.
-var TableColumns = []string{"min", "p20", "p80", "n", "disturbed", "cycles", "ipc", "l2_misses", "l3_misses", "dtlb_misses", "joules", "watts", "per_joule"}
+var TableColumns = each.Of(extraColumns, func(c ladderColumn) string { return c.name })
 
 // extraColumns are those columns.
-var extraColumns = map[string]ladderColumn{
-	"min":       {name: "min", cell: func(s *Summary) string { return s.secondsAt(0) }},
-	"p20":       {name: "p20", cell: func(s *Summary) string { return s.secondsAt(0.2) }},
-	"p80":       {name: "p80", cell: func(s *Summary) string { return s.secondsAt(0.8) }},
-	"n":         {name: "n", cell: func(s *Summary) string { return positive(s.Time.N) }},
-	"disturbed": {name: "disturbed", cell: func(s *Summary) string { return positive(s.Disturbed) }},
-
-	"cycles":      eventColumn("cycles"),
-	"ipc":         {name: "ipc", cell: (*Summary).ipcCell},
-	"l2_misses":   eventColumn("l2_misses"),
-	"l3_misses":   eventColumn("l3_misses"),
-	"dtlb_misses": eventColumn("dtlb_misses"),
-
-	"joules":    energyColumn("joules"),
-	"watts":     energyColumn("watts"),
-	"per_joule": energyColumn("per_joule"),
+var extraColumns = []ladderColumn{
+	{name: "min", cell: func(s *Summary) string { return s.secondsAt(0) }},
+	{name: "p20", cell: func(s *Summary) string { return s.secondsAt(0.2) }},
+	{name: "p80", cell: func(s *Summary) string { return s.secondsAt(0.8) }},
+	{name: "n", cell: func(s *Summary) string { return positive(s.Time.N) }},
+	{name: "disturbed", cell: func(s *Summary) string { return positive(s.Disturbed) }},
+	eventColumn("cycles"),
+	{name: "ipc", cell: (*Summary).ipcCell},
+	eventColumn("l2_misses"),
+	eventColumn("l3_misses"),
+	eventColumn("dtlb_misses"),
+	energyColumn("joules"),
+	energyColumn("watts"),
+	energyColumn("per_joule"),
 }
 
 // ParseTableColumns reads names of TableColumns, joined by commas.

@@ -8,6 +8,8 @@ import (
 	"matladder/results"
 	"matladder/stats/interval"
 	"matladder/stats/twosample"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // A Verdict says whether a point is faster or slower than on the old side. What decides is
@@ -237,6 +239,7 @@ func comparison(old, new *side) (Comparison, bool) {
 		c.OldSeconds, c.NewSeconds = old.Time.Median, new.Time.Median
 		r := c.OldSeconds / c.NewSeconds
 		c.Ratio = Estimate{Median: r, Lo: r, Hi: r, Confidence: 1, N: 1}
+		c.difference, c.judged = twosample.Difference{Log: math.Log(r), Lo90: math.Log(r), Hi90: math.Log(r)}, true
 	}
 	return c, true
 }
@@ -294,15 +297,13 @@ func judgeAll(list []Comparison, shared []bool, band, wrong float64) {
 		case c.Verdict != "":
 		case shared[i]:
 			c.Verdict = Shared
-		case c.Old.Mode == results.Predicted:
-			c.Verdict = judgeExactly(c.Ratio.Median, band)
 		default:
 			c.Verdict = c.judge(math.Log1p(band), wrong)
 		}
 	}
 }
 
-// judge returns the verdict on a measured difference. SAME comes first: a difference that
+// judge returns the verdict on a difference. SAME comes first: a difference that
 // is certain, but shown to be too small to matter, is SAME. band is a logarithm.
 func (c *Comparison) judge(band, wrong float64) Verdict {
 	switch {
@@ -318,38 +319,20 @@ func (c *Comparison) judge(band, wrong float64) Verdict {
 	return Unsure
 }
 
-// judgeExactly returns the verdict on a ratio of rates without noise.
-func judgeExactly(ratio, band float64) Verdict {
-	switch {
-	case ratio > 1+band:
-		return Faster
-	case ratio < 1/(1+band):
-		return Slower
-	}
-	return Same
-}
-
 func secondsOf(runs []twosample.Run) float64 {
 	return math.Exp(each.Sum(runs, func(r twosample.Run) float64 { return r.Figure }) / float64(len(runs)))
 }
 
 func samplesOf(runs []twosample.Run) int {
-	n := each.Sum(runs, func(r twosample.Run) int { return r.Samples })
-	return n
+	return each.Sum(runs, func(r twosample.Run) int { return r.Samples })
 }
 
 // GeoMean returns the geometric mean of the known ratios, and how many there are.
 // What both sides ran alike is left out.
 func GeoMean(list []Comparison) (ratio float64, n int) {
-	sum := 0.0
-	for _, c := range list {
-		if c.Ratio.Known() && c.Verdict != Shared {
-			sum += math.Log(c.Ratio.Median)
-			n++
-		}
-	}
-	if n == 0 {
+	list = each.That(list, func(c Comparison) bool { return c.Ratio.Known() && c.Verdict != Shared })
+	if len(list) == 0 {
 		return 0, 0
 	}
-	return math.Exp(sum / float64(n)), n
+	return stat.GeometricMean(each.Of(list, func(c Comparison) float64 { return c.Ratio.Median }), nil), len(list)
 }

@@ -76,9 +76,8 @@ func (s *Section) dropEmpty(name string) {
 // versusNotes say what the figures are, and what more would tell.
 func versusNotes(list []Comparison) []string {
 	var notes []string
-	var single, few, measured bool
+	var single, few bool
 	for _, c := range list {
-		measured = measured || c.Quantile > 0
 		single = single || c.Quantile > 0 && c.Runs == [2]int{1, 1}
 		few = few || c.Change == nil && c.Old.usable() && c.New.usable() && !c.Ratio.Sure() && !c.LowConfidence
 	}
@@ -135,16 +134,10 @@ func disturbedNotes(list []Comparison) (notes []string) {
 // remarkNotes say what was not alike on both sides, each once with how many points it
 // is true of, or that both are one build.
 func remarkNotes(list []Comparison) []string {
-	var order []string
-	count := map[string]int{}
+	var said []string
 	builds := [2]map[string]bool{{}, {}} // of old and new
 	for _, c := range list {
-		for _, r := range c.Remarks {
-			if count[r] == 0 {
-				order = append(order, r)
-			}
-			count[r]++
-		}
+		said = append(said, c.Remarks...)
 		for side, list := range c.Builds {
 			for _, b := range list {
 				builds[side][b] = true
@@ -152,10 +145,10 @@ func remarkNotes(list []Comparison) []string {
 		}
 	}
 	var notes []string
-	for _, r := range order {
+	for r, times := range grouped(said, func(r string) string { return r }) {
 		what := r + " (all points)"
-		if count[r] < len(list) {
-			what = fmt.Sprintf("%s (%d of %d points)", r, count[r], len(list))
+		if len(times) < len(list) {
+			what = fmt.Sprintf("%s (%d of %d points)", r, len(times), len(list))
 		}
 		notes = append(notes, "not alike: "+what)
 	}

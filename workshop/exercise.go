@@ -143,6 +143,19 @@ func (e Exercise) CheckWith(ctx context.Context, declared func(name string) any,
 // A checker adds to a report what it sees. An error of it is one more line.
 type checker func(context.Context, *Report) error
 
+// exerciseOf is an exercise whose files declare the fields of an E, which is what checks them.
+func exerciseOf[E interface {
+	check(context.Context, *Report) error
+}](d declares) Exercise {
+	return Exercise{declares: d, with: func(theirs parts) checker {
+		var e E
+		for f, v := range reflect.ValueOf(&e).Elem().Fields() {
+			v.Set(reflect.ValueOf(theirs[f.Name]))
+		}
+		return e.check
+	}}
+}
+
 // look runs a check; a panic in what it looks at is a line of the report, which line says.
 func look(ctx context.Context, check checker, line func() string) (r *Report, err error) {
 	r = &Report{}

@@ -13,15 +13,10 @@ import (
 	solved "matladder/workshop/solutions/ex7"
 )
 
-var largestBlocks = Exercise{
-	declares: declares{"Float32": {yours.Float32, blank.Float32, solved.Float32}, "BFloat16": {yours.BFloat16, blank.BFloat16, solved.BFloat16}},
-	with: func(p parts) checker {
-		return largest{p["Float32"].(func() tile.Blocks), p["BFloat16"].(func() tile.Blocks)}.check
-	},
-}
+var largestBlocks = exerciseOf[largest](declares{"Float32": {yours.Float32, blank.Float32, solved.Float32}, "BFloat16": {yours.BFloat16, blank.BFloat16, solved.BFloat16}})
 
 type largest struct {
-	float32, bfloat16 func() tile.Blocks
+	Float32, BFloat16 func() tile.Blocks
 }
 
 // room is what blocks and scratch may take of the 16 MiB that a TPU kernel gets unless it asks
@@ -31,7 +26,7 @@ type largest struct {
 const room = 12 << 20
 
 func (l largest) check(_ context.Context, r *Report) error {
-	for _, g := range []guess{float32Guess(l.float32()), bfloat16Guess(l.bfloat16())} {
+	for _, g := range []guess{float32Guess(l.Float32()), bfloat16Guess(l.BFloat16())} {
 		if s := g.blocks; min(s.M, s.K, s.N) < 128 || s.M%128+s.K%128+s.N%128 != 0 || max(s.M, s.K, s.N) > g.p.M {
 			r.wrong("%s: blocks %s: each side is a multiple of 128, from 128 to 4096", g.name, s)
 			continue

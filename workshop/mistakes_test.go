@@ -61,7 +61,7 @@ func TestMistakes(t *testing.T) {
 	ctx := context.Background()
 	shape := func(s tile.Blocks) func() tile.Blocks { return func() tile.Blocks { return s } }
 	one := func(build func(problem.Matmul) ([]*tile.Program, error)) checker {
-		return activation(build).check
+		return activation{build}.check
 	}
 	for name, c := range map[string]struct {
 		check checker
@@ -129,11 +129,11 @@ func TestMistakes(t *testing.T) {
 			[]string{"tile 0×-1, k_c 256, m_c 126: each is from 1 to 1024"},
 		},
 		"matches in memory": {
-			matching(matchesInMemory).check,
+			matching{matchesInMemory}.check,
 			[]string{"ok     result right on 40 queries, 128 texts of 24", "WRONG  bytes moved: 81.8 kB, target at most 40.9 kB. Matches stay"},
 		},
 		"the best of a program of something else": {
-			matching(func(m, k, n int, s tile.Blocks) ([]*tile.Program, error) { return own.Build(m+1, k, n, s) }).check,
+			matching{func(m, k, n int, s tile.Blocks) ([]*tile.Program, error) { return own.Build(m+1, k, n, s) }}.check,
 			[]string{"result wrong on 32 queries", "a: have float32[32, 16], want float32[33, 16]"},
 		},
 	} {

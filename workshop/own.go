@@ -16,16 +16,13 @@ import (
 	solved "matladder/workshop/solutions/ex13"
 )
 
-var ownKernel = Exercise{
-	declares: declares{"Build": {yours.Build, blank.Build, solved.Build}},
-	with: func(p parts) checker {
-		return matching(p["Build"].(func(m, k, n int, s tile.Blocks) ([]*tile.Program, error))).check
-	},
+var ownKernel = exerciseOf[matching](declares{"Build": {yours.Build, blank.Build, solved.Build}})
+
+type matching struct {
+	Build func(m, k, n int, s tile.Blocks) ([]*tile.Program, error)
 }
 
-type matching func(m, k, n int, s tile.Blocks) ([]*tile.Program, error)
-
-func (build matching) check(ctx context.Context, r *Report) error {
+func (e matching) check(ctx context.Context, r *Report) error {
 	for _, c := range []struct {
 		m, k, n, low int // low is the least number in b
 		s            tile.Blocks
@@ -35,7 +32,7 @@ func (build matching) check(ctx context.Context, r *Report) error {
 		{40, 24, 128, -4, tile.Blocks{M: 16, N: 32}, "The best text may be in any block."},
 		{16, 8, 64, -9, tile.Blocks{M: 8, N: 16}, "Here nothing matches well: the best is below 0."},
 	} {
-		programs, err := build(c.m, c.k, c.n, c.s)
+		programs, err := e.Build(c.m, c.k, c.n, c.s)
 		if !r.built(programs, err) {
 			return nil
 		}

@@ -14,16 +14,11 @@ import (
 	solved "matladder/workshop/solutions/ex5"
 )
 
-var roundOnce = Exercise{
-	declares: declares{"Roundings": {yours.Roundings, blank.Roundings, solved.Roundings}, "Build": {yours.Build, blank.Build, solved.Build}},
-	with: func(p parts) checker {
-		return rounding{p["Roundings"].(func(k, bk int) int), p["Build"].(builder)}.check
-	},
-}
+var roundOnce = exerciseOf[rounding](declares{"Roundings": {yours.Roundings, blank.Roundings, solved.Roundings}, "Build": {yours.Build, blank.Build, solved.Build}})
 
 type rounding struct {
-	roundings func(k, bk int) int
-	build     builder
+	Roundings func(k, bk int) int
+	Build     builder
 }
 
 // lengths are the k for which errors are compared, and cubes the blocks.
@@ -47,7 +42,7 @@ var narrow = sync.OnceValues(func() (errs []float64, err error) {
 
 func (x rounding) check(ctx context.Context, r *Report) error {
 	for _, c := range [][2]int{{4096, 16}, {1000, 128}, {64, 64}} {
-		got, want := x.roundings(c[0], c[1]), tile.Ceil(c[0], c[1])
+		got, want := x.Roundings(c[0], c[1]), tile.Ceil(c[0], c[1])
 		r.expect(got == want, fmt.Sprintf("Roundings(%d, %d) = %d", c[0], c[1], got),
 			fmt.Sprintf("Roundings(%d, %d) is %d: how many steps does k have?", c[0], c[1], got))
 	}
@@ -61,7 +56,7 @@ func (x rounding) check(ctx context.Context, r *Report) error {
 	}
 	for i, k := range lengths {
 		p := problem.New(16, k, 16, tile.BFloat16)
-		programs, err := x.build(p, s)
+		programs, err := x.Build(p, s)
 		if !r.built(programs, err) || k == lengths[0] && !r.right(ctx, p, programs, on(p, s), "o is the product, rounded to bfloat16.") {
 			return nil
 		}
@@ -87,7 +82,7 @@ func (x rounding) cost(ctx context.Context, r *Report, s tile.Blocks) error {
 	if err != nil {
 		return err
 	}
-	programs, err := x.build(p, s)
+	programs, err := x.Build(p, s)
 	if !r.built(programs, err) {
 		return nil
 	}

@@ -12,12 +12,7 @@ import (
 	solved "matladder/workshop/solutions/ex3"
 )
 
-var zeroAccumulator = Exercise{
-	declares: declares{"Build": {yours.Build, blank.Build, solved.Build}, "Never": {yours.Never, blank.Never, solved.Never}, "AtTheLast": {yours.AtTheLast, blank.AtTheLast, solved.AtTheLast}, "AtEvery": {yours.AtEvery, blank.AtEvery, solved.AtEvery}, "OneBlock": {yours.OneBlock, blank.OneBlock, solved.OneBlock}},
-	with: func(p parts) checker {
-		return zero{p["Build"].(builder), answers{p["Never"].(string), p["AtTheLast"].(string), p["AtEvery"].(string), p["OneBlock"].(string)}}.check
-	},
-}
+var zeroAccumulator = exerciseOf[zero](declares{"Build": {yours.Build, blank.Build, solved.Build}, "Never": {yours.Never, blank.Never, solved.Never}, "AtTheLast": {yours.AtTheLast, blank.AtTheLast, solved.AtTheLast}, "AtEvery": {yours.AtEvery, blank.AtEvery, solved.AtEvery}, "OneBlock": {yours.OneBlock, blank.OneBlock, solved.OneBlock}})
 
 // catcher is the check that finds a mistake.
 type catcher string
@@ -30,15 +25,13 @@ const (
 )
 
 type zero struct {
-	build   builder
-	answers answers
+	Build                               builder
+	Never, AtTheLast, AtEvery, OneBlock string
 }
-
-type answers struct{ never, atTheLast, atEvery, oneBlock string }
 
 func (z zero) check(ctx context.Context, r *Report) error {
 	p, s := problem.New(40, 72, 56, tile.Float32), tile.Blocks{M: 16, K: 24, N: 16}
-	programs, err := z.build(p, s)
+	programs, err := z.Build(p, s)
 	if t, ok := r.counted(ctx, p, programs, err, on(p, s), "If it is zeroed again at every step along k, only the product of the last is left."); ok {
 		v3, err := counters(ctx, "v4", p, s)
 		if err != nil {
@@ -55,10 +48,10 @@ func (z zero) check(ctx context.Context, r *Report) error {
 		zeroAt       func(k *tile.Axis) tile.Cond
 		nudge        string
 	}{
-		{"Never", z.answers.never, s, nowhere, tryIt},
-		{"AtTheLast", z.answers.atTheLast, s, (*tile.Axis).Last, tryIt},
-		{"AtEvery", z.answers.atEvery, s, everyStep, tryIt},
-		{"OneBlock", z.answers.oneBlock, whole, everyStep, "If k is one block, how many steps along k are there, and which of them is the first?"},
+		{"Never", z.Never, s, nowhere, tryIt},
+		{"AtTheLast", z.AtTheLast, s, (*tile.Axis).Last, tryIt},
+		{"AtEvery", z.AtEvery, s, everyStep, tryIt},
+		{"OneBlock", z.OneBlock, whole, everyStep, "If k is one block, how many steps along k are there, and which of them is the first?"},
 	} {
 		truth := zeroing(ctx, p, q.s, q.zeroAt)
 		r.expect(q.answer == string(truth),

@@ -40,19 +40,16 @@ func (b *Bounds) Impossible(ctx context.Context, d machine.Device, p problem.Pro
 // figures have no margin.
 const measuredMargin = 1.15
 
-func margin(f machine.Figure) float64 {
-	if f.Measured {
-		return measuredMargin
-	}
-	return 1
-}
-
 func impossible(d machine.Device, p problem.Problem, seconds float64) string {
 	if !(seconds > 0) {
 		return "took no time: the launch was not waited for, or the clock stands still"
 	}
 	for _, c := range claims(d, p, seconds) {
-		if c.rate > c.most.Value*margin(c.most) {
+		most := c.most.Value
+		if c.most.Measured {
+			most *= measuredMargin
+		}
+		if c.rate > most {
 			return fmt.Sprintf("%.4g %s of %.4g (%s): the launch was not waited for, or %s", c.rate, c.above, c.most.Value, c.most.Source, c.or)
 		}
 	}

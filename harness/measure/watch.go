@@ -93,9 +93,8 @@ func (w *Watch) look(ctx context.Context, c *results.Conditions, ahead backend.G
 
 // took writes the energy of a repetition, unless its counter cannot be right.
 func took(c *results.Conditions, joules float64, elapsed time.Duration, source string) {
-	const mostWatts = 10_000
 	step := stats.EnergyStep(source)
-	if stuck := joules == 0 && elapsed > 10*step; stuck || joules < 0 || joules > mostWatts*(elapsed+step).Seconds() {
+	if stuck := joules == 0 && elapsed > 10*step; stuck || joules < 0 || joules > counters.MostWatts*(elapsed+step).Seconds() {
 		return
 	}
 	c.Joules, c.EnergySource = results.Some(joules), source

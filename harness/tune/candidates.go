@@ -103,13 +103,9 @@ func (s Space) keep(list []Candidate) []Candidate {
 // sides that are a multiple of the machine's alignment, and the whole dimension.
 func (s Space) lengths(size int, d tile.Dtype, dim int) []int {
 	align := max(1, s.Model.Align[d][dim])
-	out := []int{size}
-	for _, side := range sides {
-		if side < size && side%align == 0 && (side > sides[0] || size <= smallSize) {
-			out = append(out, side)
-		}
-	}
-	return out
+	return append([]int{size}, each.That(sides, func(side int) bool {
+		return side < size && side%align == 0 && (side > sides[0] || size <= smallSize)
+	})...)
 }
 
 // shapes are the block shapes of all lengths of a problem's sides.

@@ -13,6 +13,7 @@ import (
 
 	"matladder/backend"
 	"matladder/harness/tuned"
+	"matladder/internal/each"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -20,7 +21,7 @@ import (
 // predict compiles candidates ahead of time, as many at once as there are cores, those
 // that are given first and others while there is time, and takes the fastest.
 func (t *Tuner) predict(ctx context.Context, p backend.Predictor, j Job, list []Candidate, a *allowance) (b tile.Blocks, e tuned.Evidence, err error) {
-	field, given, done := t.field(givenFirst(list)), countGiven(list), 0
+	field, given, done := each.Of(givenFirst(list), t.trial), countGiven(list), 0
 	tell := func() {
 		done++
 		t.observe(Event{Candidates: len(list), Screened: done, Racing: len(list)})

@@ -156,15 +156,10 @@ func cut(live []*Trial) []*Trial {
 // can be faster than the leader by more than a difference that does not matter.
 func settled(live []*Trial) bool {
 	first := foremost(live, 1)[0]
-	for _, r := range live {
-		if r == first {
-			continue
-		}
-		if over := interval.OfRatios(r.Times, first.Times); !over.Sure() || over.Lo < 1-alike {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(live, func(r *Trial) bool {
+		over := interval.OfRatios(r.Times, first.Times)
+		return r != first && (!over.Sure() || over.Lo < 1-alike)
+	})
 }
 
 // Verify runs a trial once more and checks its output.

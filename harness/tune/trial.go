@@ -12,6 +12,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/seeded"
 	"matladder/harness/measure"
+	"matladder/internal/deadline"
 	"matladder/internal/each"
 	"matladder/problem"
 )
@@ -57,11 +58,9 @@ func (t *Tuner) params(c Candidate) backend.Params {
 // may be nil. A trial that cannot be launched has Failed and goes no further; it is an error if
 // none is left. Seed is that of the orders.
 func (t *Tuner) Race(ctx context.Context, j Job, list []Candidate, rounds int, seed uint64, after func(round int, live []*Trial) ([]*Trial, bool)) ([]*Trial, error) {
-	field := t.field(list)
+	field := each.Of(list, t.trial)
 	return field, t.interleave(ctx, j, field, rounds, seed, nil, after)
 }
-
-func (t *Tuner) field(list []Candidate) []*Trial { return each.Of(list, t.trial) }
 
 // open compiles and loads a trial and warms it up. The first time it also finds how
 // long a launch takes.
@@ -305,10 +304,7 @@ func (t *Tuner) wait(ctx context.Context, r *Trial, p *patience) error {
 		if t.sleep != nil {
 			t.sleep(breather)
 		} else {
-			select {
-			case <-ctx.Done():
-			case <-time.After(breather):
-			}
+			deadline.Sleep(ctx, breather)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()

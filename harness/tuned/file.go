@@ -2,6 +2,7 @@ package tuned
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -166,12 +167,9 @@ func (l rowLayout) row() (Row, error) {
 
 // problem reads what the row is tuned for.
 func (l rowLayout) problem() (problem.Problem, error) {
-	f := problem.Families()[0]
-	if l.Family != "" {
-		var err error
-		if f, err = problem.Find(l.Family); err != nil {
-			return nil, err
-		}
+	f, err := problem.Find(cmp.Or(l.Family, problem.Families()[0].Name))
+	if err != nil {
+		return nil, err
 	}
 	sizes, err := f.ParseShape(l.Shape)
 	if strings.Contains(l.Shape, "x") {
@@ -195,10 +193,8 @@ func (l rowLayout) problem() (problem.Problem, error) {
 			return nil, err
 		}
 	}
-	if l.Precision != "" {
-		if asked.Precision, err = tile.ParsePrecision(l.Precision); err != nil {
-			return nil, err
-		}
+	if asked.Precision, err = tile.ParsePrecision(l.Precision); err != nil {
+		return nil, err
 	}
 	if asked, err = f.Complete(asked); err != nil {
 		return nil, err
@@ -383,10 +379,8 @@ func (r Row) layout() rowLayout {
 			l.ParamsInterval = []float64{a.Low, a.High}
 		}
 	}
+	l.Tried = map[string]float64{}
 	for b, ratio := range r.Evidence.Tried {
-		if l.Tried == nil {
-			l.Tried = map[string]float64{}
-		}
 		l.Tried[b.String()] = ratio
 	}
 	return l

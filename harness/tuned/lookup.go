@@ -127,12 +127,7 @@ func reach(want, have Key) (step int, ok bool) {
 	case sameRest:
 		return 2, true
 	}
-	for i := range w {
-		if class(w[i]) != class(h[i]) {
-			return 0, false
-		}
-	}
-	return 3, true
+	return 3, slices.EqualFunc(w, h, func(a, b int) bool { return class(a) == class(b) })
 }
 
 // class numbers the factors of 4 that a size lies in: 1, 2 to 4, 5 to 16, …

@@ -2,13 +2,12 @@ package child
 
 import (
 	"fmt"
-	"math/bits"
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
-	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 // Watch begins to look at a question from outside.
@@ -16,27 +15,27 @@ func (p *Process) Watch() (end func() Seen) {
 	used, begin := processorTime(p.Pid()), time.Now()
 	return func() Seen {
 		s := Seen{Elapsed: time.Since(begin), Processors: processorTime(p.Pid()) - used}
-		own, all := priority("self"), mask{}
+		own, all := priority("self"), unix.CPUSet{}
 		for _, task := range p.tasks() {
 			if is := priority(fmt.Sprintf("%d/task/%d", p.Pid(), task)); is != own && is != "" {
 				s.Raised = is + ", not " + own
 			}
-			if m, ok := affinity(task); ok {
+			var m unix.CPUSet
+			if unix.SchedGetaffinity(task, &m) == nil {
 				for i := range m {
 					all[i] |= m[i]
 				}
 			}
 		}
-		for _, word := range all {
-			s.Allowed += bits.OnesCount64(word)
-		}
+		s.Allowed = all.Count()
 		return s
 	}
 }
 
 // Confine leaves a child the first of the processors that this process may use.
 func (p *Process) Confine(processors int) {
-	m, ok := affinity(0)
+	var m unix.CPUSet
+	ok := unix.SchedGetaffinity(0, &m) == nil
 	for i := range m {
 		for rest := m[i]; rest != 0; rest &= rest - 1 {
 			if processors--; processors < 0 {
@@ -48,9 +47,10 @@ func (p *Process) Confine(processors int) {
 	for more, n := ok, 0; more && n < passes; n++ { // a thread may be started before its parent is confined
 		more = false
 		for _, task := range p.tasks() {
-			if has, known := affinity(task); known && has != m {
+			var has unix.CPUSet
+			if unix.SchedGetaffinity(task, &has) == nil && has != m {
 				more = true
-				syscall.Syscall(syscall.SYS_SCHED_SETAFFINITY, uintptr(task), unsafe.Sizeof(m), uintptr(unsafe.Pointer(&m)))
+				unix.SchedSetaffinity(task, &m)
 			}
 		}
 	}
@@ -67,19 +67,10 @@ func (p *Process) tasks() (list []int) {
 	return list
 }
 
-// mask is a set of processors.
-type mask [16]uint64
-
-func affinity(task int) (m mask, ok bool) {
-	n, _, _ := syscall.RawSyscall(syscall.SYS_SCHED_GETAFFINITY, uintptr(task), unsafe.Sizeof(m), uintptr(unsafe.Pointer(&m)))
-	return m, int(n) > 0
-}
-
 // processorTime reads the clock of a process (CPUCLOCK_SCHED in the system's words); 0 without one.
 func processorTime(pid int) time.Duration {
-	var t syscall.Timespec
-	clock := ^pid<<3 | 2
-	if _, _, e := syscall.Syscall(syscall.SYS_CLOCK_GETTIME, uintptr(clock), uintptr(unsafe.Pointer(&t)), 0); e != 0 {
+	var t unix.Timespec
+	if unix.ClockGettime(int32(^pid<<3|2), &t) != nil {
 		return 0
 	}
 	return time.Duration(t.Nano())

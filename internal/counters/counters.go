@@ -71,8 +71,8 @@ func JoulesBetween(from, to Reading) (joules float64, known bool) {
 	return to.Joules - from.Joules, (from.Known & to.Known).Has(Energy) && from.span == to.span
 }
 
-// errNoEnergy is why a system that is asked for nothing tells no energy.
-var errNoEnergy = errors.New("energy is read on Linux alone")
+// MostWatts is more than a package of processors, or a device, takes.
+const MostWatts = 10_000
 
 // Has reports whether all of o are in s.
 func (s Set) Has(o Set) bool { return s&o == o }
@@ -86,8 +86,8 @@ var ErrNoEvents = errors.New("no events of processors can be counted here")
 //
 // Another event has to be known in these places: its field of Reading, its Set, Events and
 // eventNames, all in this file; how the system is asked for it (events_linux.go); since, add and During of package measure, through which it comes into a
-// row; a column in package results: Conditions, FORMAT.md; and in package stats: Events and
-// what fills it in (events.go), TableColumns (table.go).
+// row; a column in package results: Conditions, FORMAT.md; and in package stats: eventColumns and
+// what adds it up (machine.go), TableColumns (table.go).
 const Events = Cycles | Instructions | L2Misses | L3Misses | DTLBMisses
 
 // An eventName is an event as people call it, and where a reading has it.

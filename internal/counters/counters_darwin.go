@@ -6,18 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Reader takes readings.
-type Reader struct{}
-
-// New finds out what this machine tells.
-func New() *Reader { return &Reader{} }
-
-// Close does nothing: nothing is kept open.
-func (*Reader) Close() {}
-
-// Energy says why Joules are not known here.
-func (*Reader) Energy() (source string, err error) { return "", errNoEnergy }
-
 // Glance reads Switches.
 func (*Reader) Glance() Reading {
 	var now Reading

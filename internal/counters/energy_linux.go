@@ -91,9 +91,8 @@ func (e *energy) close() {
 	e.meters = nil
 }
 
-// A package takes at most mostWatts. What is unlikely above usualWatts makes a counter that may
-// have begun again more than once in doubt.
-const mostWatts, usualWatts = 10_000, 1000
+// usualWatts are seldom exceeded: above, a counter may have begun again more than once.
+const usualWatts = 1000
 
 // slack is longer than the steps in which counters rise.
 const slack = 100 * time.Millisecond
@@ -121,7 +120,7 @@ func (e *energy) read(now *Reading, at time.Duration, buf []byte) {
 		m.last = v
 		joules := float64(rise) / 1e6
 		again := m.most > 0 && elapsed.Seconds()*usualWatts > float64(m.most)/1e6
-		if wraps && m.most <= v || joules > mostWatts*(elapsed+slack).Seconds() || again {
+		if wraps && m.most <= v || joules > MostWatts*(elapsed+slack).Seconds() || again {
 			whole = false
 		}
 		sum += joules

@@ -1,6 +1,6 @@
 // Package deadline has limits of time that count only while this process runs. One that
 // was stopped (Ctrl-Z, a debugger, a frozen container) and goes on has not waited for
-// anything meanwhile: by the clock every limit of it would be over.
+// anything meanwhile: by the clock every limit of it would be over. Sleep, too, ends with a context.
 package deadline
 
 import (
@@ -72,6 +72,18 @@ func watch(parent context.Context, limit time.Duration, cause error, now func() 
 	return c, func() {
 		cancel(nil)
 		<-done
+	}
+}
+
+// Sleep waits for a while, or until ctx ends, whose error it then returns.
+func Sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
 	}
 }
 

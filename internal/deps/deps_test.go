@@ -137,13 +137,13 @@ cmd/plugin: plugins/probe cmd/internal/plugin internal/cli
 cmd/internal/plugin: internal/cli plugins plugins/probe github.com/spf13/pflag github.com/schollz/progressbar/v3
 internal/cli: internal/each internal/files internal/words github.com/spf13/pflag golang.org/x/term
 internal/cli/clitest:
-internal/files: golang.org/x/sys/unix golang.org/x/sys/windows
+internal/files: internal/deadline golang.org/x/sys/unix golang.org/x/sys/windows
 internal/files/filestest:
 internal/deadline:
 internal/bfloat16:
 internal/float16:
 internal/cgroup:
-internal/child: internal/childlog
+internal/child: internal/childlog golang.org/x/sys/unix
 cmd/matladder: backend/registry/builtin internal/cli internal/known plugins/probe cmd/internal/bench cmd/internal/compare cmd/internal/inspect cmd/internal/mesh cmd/internal/peers cmd/internal/plot cmd/internal/plugin cmd/internal/tune cmd/internal/workshop
 cmd/internal/deviceflag: backend/registry/builtin backend/registry internal/cli github.com/spf13/pflag
 cmd/internal/sweepflag: configs internal/known harness internal/cli internal/files kernels problem results tile github.com/spf13/pflag

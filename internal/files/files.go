@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"time"
+
+	"matladder/internal/deadline"
 )
 
 // maxBytes bounds what Read takes in. A device may never end.
@@ -244,10 +246,8 @@ func Lock(ctx context.Context, path string) (unlock func(), err error) {
 		if err == nil { // locked, but it has been removed meanwhile: another file has the lock
 			continue
 		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(lockPoll):
+		if err := deadline.Sleep(ctx, lockPoll); err != nil {
+			return nil, err
 		}
 	}
 }

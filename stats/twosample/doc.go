@@ -21,6 +21,7 @@
 package twosample
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -50,15 +51,7 @@ func Adjust(p []float64) []float64 {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		switch {
-		case p[a] > p[b]:
-			return -1
-		case p[a] < p[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(p[b], p[a]) })
 	adjusted := make([]float64, len(p))
 	least := 1.0
 	for at, i := range order { // from the largest

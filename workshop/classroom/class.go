@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"matladder/internal/each"
 	"matladder/internal/words"
 	"matladder/plots"
 	"matladder/plots/figure"
@@ -43,6 +44,9 @@ func (c Class) Summaries() []stats.Summary {
 	return all
 }
 
+// usual are the products of which a class shows one, the first that was measured.
+var usual = [][3]int{cube(1024), cube(2048), cube(512), cube(256)}
+
 // Write prints a line for each person: exercises that are right, each by its last digit,
 // and the rungs at their best in float32.
 func (c Class) Write(w io.Writer) error {
@@ -59,15 +63,15 @@ func (c Class) Write(w io.Writer) error {
 		}
 		m := measured(Class{h}.Summaries())
 		v1, v2, best := "", "", ""
-		if s := m.find("v1_naive", "float32", cube(1024), cube(2048), cube(512), cube(256)); s != nil {
+		if s := m.find("v1_naive", "float32", usual...); s != nil {
 			v1 = markOf(s) + words.Figure(s.Rate.Median/1e9) + " GFLOP/s"
 		}
-		if s := m.find("v2_parallel", "float32", cube(1024), cube(2048), cube(512), cube(256)); s != nil && s.OverBelow.Known() {
+		if s := m.find("v2_parallel", "float32", usual...); s != nil && s.OverBelow.Known() {
 			v2 = markOf(s) + words.Figure(s.OverBelow.Median) + "×"
 		}
 		var top *stats.Summary
 		for _, name := range []string{"v1_naive", "v2_parallel", "v3_block", "v4_optblock", "v5_quant"} {
-			if s := m.find(name, "float32", cube(1024), cube(2048), cube(512), cube(256)); s != nil && s.PercentOfPeak.Known() && (top == nil || s.PercentOfPeak.Median > top.PercentOfPeak.Median) {
+			if s := m.find(name, "float32", usual...); s != nil && s.PercentOfPeak.Known() && (top == nil || s.PercentOfPeak.Median > top.PercentOfPeak.Median) {
 				top = s
 			}
 		}
@@ -120,8 +124,8 @@ func (c Class) Pictures() ([]figure.Picture, error) {
 	var list []figure.Picture
 	var dtypes []string
 	for i := range all {
-		if s := &all[i]; s.Mode == results.Measured && s.Status == results.OK && !slices.Contains(dtypes, s.DtypeA) {
-			dtypes = append(dtypes, s.DtypeA)
+		if s := &all[i]; s.Mode == results.Measured && s.Status == results.OK {
+			dtypes = each.With(dtypes, s.DtypeA)
 		}
 	}
 	for _, dtype := range dtypes {

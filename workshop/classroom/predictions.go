@@ -184,9 +184,10 @@ func Answers(lesson int, points []stats.Summary) []Answer {
 		} else if a := m.find("v3_block", "float32", cube(1024), cube(256)); a != nil {
 			ratio("v3 beside v2", a, m.find("v2_parallel", "float32", [3]int{a.M, a.K, a.N}))
 		}
-	case 4:
-		if s := m.find("v4_optblock", "float32", cube(1024)); s != nil {
-			list = append(list, measuredAnswer(s, "%s is the fastest of v4's block shapes that were measured at 1024", s.Blocks()))
+	case 4, 7:
+		n := map[int]int{4: 1024, 7: 512}[lesson]
+		if s := m.find("v4_optblock", "float32", cube(n)); s != nil {
+			list = append(list, measuredAnswer(s, "%s is the fastest of v4's block shapes that were measured at %d", s.Blocks(), n))
 		}
 	case 5:
 		for _, k := range []int{256, 1024, 4096} {
@@ -199,10 +200,6 @@ func Answers(lesson int, points []stats.Summary) []Answer {
 			if a := m.find("v5_quant", dtype, [3]int{512, 1024, 512}, cube(1024)); a != nil {
 				ratio(dtype+" beside float32", a, m.find("v5_quant", "float32", [3]int{a.M, a.K, a.N}))
 			}
-		}
-	case 7:
-		if s := m.find("v4_optblock", "float32", cube(512)); s != nil {
-			list = append(list, measuredAnswer(s, "%s is the fastest of v4's block shapes that were measured at 512", s.Blocks()))
 		}
 	case 8:
 		if first := m.attention("v1_scores", "float32", "1024", "causal"); first != nil {

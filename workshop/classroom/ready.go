@@ -7,11 +7,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
 	"matladder/internal/cgroup"
 	"matladder/internal/counters"
+	"matladder/internal/deadline"
 	"matladder/plugins"
 )
 
@@ -55,11 +57,7 @@ func Ready(ctx context.Context, folder string) []Finding {
 	if _, err := os.Stat(filepath.Join(folder, "workshop", "exercises")); err != nil {
 		add(Missing, "folder", "no workshop/exercises here: run this from the repository's top folder")
 	}
-	list = append(list, cores()...)
-	list = append(list, load(ctx)...)
-	list = append(list, memory(), disk(folder))
-	list = append(list, power()...)
-	return append(list, plugin())
+	return slices.Concat(list, cores(), load(ctx), []Finding{memory(), disk(folder)}, power(), []Finding{plugin()})
 }
 
 func cores() []Finding {
@@ -82,30 +80,25 @@ func load(ctx context.Context) []Finding {
 	r := counters.New()
 	defer r.Close()
 	before, began := r.Read(), time.Now()
-	select {
-	case <-ctx.Done():
+	if deadline.Sleep(ctx, lookFor) != nil {
 		return nil
-	case <-time.After(lookFor):
 	}
 	now, span := r.Read(), time.Since(began).Seconds()
-	var list []Finding
 	n := float64(runtime.NumCPU())
+	f := Finding{Note, "load", "this system does not tell: look at the task manager before a run"}
 	if now.Known.Has(counters.Others) {
 		others := max(0, (now.Others-before.Others).Seconds()/span)
-		f := Finding{Fine, "load", fmt.Sprintf("other programs take %.1f of %.0f cores", others, n)}
+		f = Finding{Fine, "load", fmt.Sprintf("other programs take %.1f of %.0f cores", others, n)}
 		if others > max(0.1, 0.03*n) {
 			f = Finding{Spoils, "load", f.Text + ": end them, the browser first; top or the task manager says which they are"}
 		}
-		list = append(list, f)
 	} else if now.Known.Has(counters.Load) {
-		f := Finding{Fine, "load", fmt.Sprintf("%.1f on average over the last minute, of %.0f cores", now.Load, n)}
+		f = Finding{Fine, "load", fmt.Sprintf("%.1f on average over the last minute, of %.0f cores", now.Load, n)}
 		if now.Load > max(0.5, 0.25*n) {
 			f = Finding{Spoils, "load", f.Text + ": end other programs, the browser first, and wait a minute"}
 		}
-		list = append(list, f)
-	} else {
-		list = append(list, Finding{Note, "load", "this system does not tell: look at the task manager before a run"})
 	}
+	list := []Finding{f}
 	if steal := (now.Steal - before.Steal).Seconds() / span; now.Known.Has(counters.Steal) && steal > 0.02*n {
 		list = append(list, Finding{Spoils, "host", fmt.Sprintf("this is a virtual machine whose host gives %.1f of its cores to others: figures will jump", steal)})
 	}
