@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"image/color"
@@ -8,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/each"
+	"matladder/internal/words"
 	"matladder/model/anatomy"
 	"matladder/plots/figure"
 	"matladder/results"
@@ -19,9 +22,7 @@ import (
 // are the same kernel's narrower operands. It is of the largest size that passes ran at.
 func anatomyPictures(q Request, d data) ([]figure.Picture, error) {
 	steps := make([]*stats.Summary, len(anatomy.Steps))
-	var narrow []*stats.Summary
-	for i := range d.asked {
-		s := &d.asked[i]
+	for _, s := range pointers(d.asked) {
 		for at, step := range anatomy.Steps {
 			if slices.Contains(strings.Fields(s.Params), anatomy.Param+"="+step.Word) && (steps[at] == nil || s.Work() > steps[at].Work()) {
 				steps[at] = s
@@ -33,12 +34,9 @@ func anatomyPictures(q Request, d data) ([]figure.Picture, error) {
 		return nil, errors.New("no row is of a pass of the CPU backend: bench --config anatomy measures them")
 	}
 	of := steps[first]
-	best := stats.Best(d.asked)
-	for i := range best {
-		if s := &best[i]; s.Kernel == of.Kernel && s.ISA == of.ISA && s.Size() == of.Size() && s.DtypeA != of.DtypeA {
-			narrow = append(narrow, s)
-		}
-	}
+	narrow := each.That(pointers(stats.Best(d.asked)), func(s *stats.Summary) bool {
+		return s.Kernel == of.Kernel && s.ISA == of.ISA && s.Size() == of.Size() && s.DtypeA != of.DtypeA
+	})
 	core, known := anatomy.CoreOf(of.ISA)
 	r := &figure.Rows{Mark: of.PeakFLOPs, Series: []figure.Series{{Label: "the step before", Color: figure.SoftInk, Shape: 0}}}
 	var before *stats.Summary
@@ -60,12 +58,7 @@ func anatomyPictures(q Request, d data) ([]figure.Picture, error) {
 					row.Points = append([]figure.RowPoint{{X: before.Rate.Median}}, row.Points...)
 				}
 				row.Text += rateUnit(s.Rate.Median, s.RateOf()).Format(s.Rate.Median)
-				if drawn(s.PercentOfPeak) {
-					row.Text += "  " + figure.Digits(s.PercentOfPeak.Median) + " %"
-				}
-				if !s.Rate.Holds() {
-					row.Text = stats.Noisy + row.Text
-				}
+				row.Text = words.When(!s.Rate.Holds(), stats.Noisy) + row.Text + words.When(drawn(s.PercentOfPeak), "  %s %%", figure.Digits(s.PercentOfPeak.Median))
 				if least, most = min(least, s.Rate.Median), max(most, s.Rate.Median); at <= anatomy.Threads { // narrow ones are held against the last step
 					before = s
 				}
@@ -90,11 +83,7 @@ func limitSeries(r *figure.Rows, limit string) int {
 	label := "limit by counts: " + limit
 	at := slices.IndexFunc(r.Series, func(s figure.Series) bool { return s.Label == label })
 	if at < 0 {
-		c, ok := limitColor[limit]
-		if !ok {
-			c = figure.Ink
-		}
-		at, r.Series = len(r.Series), append(r.Series, figure.Series{Label: label, Color: c, Shape: 1})
+		at, r.Series = len(r.Series), append(r.Series, figure.Series{Label: label, Color: cmp.Or(limitColor[limit], figure.Ink), Shape: 1})
 	}
 	return at
 }

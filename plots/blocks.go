@@ -3,10 +3,13 @@ package plots
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
 
+	"matladder/internal/each"
+	"matladder/internal/words"
 	"matladder/plots/figure"
 	"matladder/results"
 	"matladder/stats"
@@ -46,11 +49,8 @@ func blockPictures(q Request, d data) ([]figure.Picture, error) {
 		h.Rows = append(h.Rows, row)
 	}
 	h.Unit = rateUnit(h.Most, asked[0].RateOf())
-	line := note + "cells: " + h.Unit.Name + "; rows: blocks "
-	if asked[0].BN > 0 { // of those that have three sides
-		line += "bm×bk×bn"
-	}
-	h.Subtitle = []string{line}
+	sides := words.When(asked[0].BN > 0, "bm×bk×bn") // of those that have three
+	h.Subtitle = []string{note + "cells: " + h.Unit.Name + "; rows: blocks " + sides}
 	return []figure.Picture{h}, nil
 }
 
@@ -62,10 +62,7 @@ func byChoice(curves []*curve) []*curve {
 			list = append(list, c)
 			continue
 		}
-		var line []stats.Summary
-		for _, s := range c.at {
-			line = append(line, *s)
-		}
+		line := each.Of(slices.Collect(maps.Values(c.at)), func(s *stats.Summary) stats.Summary { return *s })
 		list = append(list, c.split(line)...)
 	}
 	return list

@@ -57,22 +57,13 @@ func comparePictures(q Request, d data) ([]figure.Picture, error) {
 	}
 	r.Heading = headingOf(q, filepath.Base(files[1])+" against "+filepath.Base(files[0]), shown, false, "")
 	r.Subtitle = []string{"each point with the ratio of its rates and its 95 % interval: above 1 the second file is faster"}
-	summary := "no ratios"
-	if n > 0 {
-		summary = fmt.Sprintf("geometric mean of %d ratios %s", n, figure.Digits(mean))
-	}
+	summary := cmp.Or(words.When(n > 0, "geometric mean of %d ratios %s", n, figure.Digits(mean)), "no ratios")
 	for _, v := range stats.Verdicts {
-		if counts[v] > 0 {
-			summary += fmt.Sprintf(" · %d %s", counts[v], v)
-		}
+		summary += words.When(counts[v] > 0, " · %d %s", counts[v], v)
 	}
-	if all > len(list) {
-		summary += fmt.Sprintf(" · below the %d of %d points that matter most", len(list), all)
-	}
-	if alone := len(onlyOld) + len(onlyNew); alone > 0 {
-		summary += fmt.Sprintf(" · %d points in one file alone", alone)
-	}
-	r.Subtitle = append(r.Subtitle, summary)
+	alone := len(onlyOld) + len(onlyNew)
+	r.Subtitle = append(r.Subtitle, summary+words.When(all > len(list), " · below the %d of %d points that matter most", len(list), all)+
+		words.When(alone > 0, " · %d points in one file alone", alone))
 	if len(differ) > 0 {
 		r.Subtitle = append(r.Subtitle, "not the same machine or method: "+strings.Join(differ, "; "))
 	}
@@ -112,10 +103,7 @@ func addComparison(r *figure.Rows, c stats.Comparison) {
 	switch {
 	case c.Ratio.Known():
 		row.Points = []figure.RowPoint{{Series: at, X: c.Ratio.Median, Lo: c.Ratio.Lo, Hi: c.Ratio.Hi}}
-		row.Text = figure.Digits(c.Ratio.Median) + "×  " + row.Text
-		if !c.Ratio.Sure() {
-			row.Text += fmt.Sprintf(" (n=%d)", c.Ratio.N)
-		}
+		row.Text = figure.Digits(c.Ratio.Median) + "×  " + row.Text + words.When(!c.Ratio.Sure(), " (n=%d)", c.Ratio.N)
 	case c.Verdict == stats.Lost:
 		row.Text += ": " + string(c.New.Status)
 	}

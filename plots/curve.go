@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/internal/words"
 	"matladder/results"
 	"matladder/stats"
@@ -158,10 +159,6 @@ func compareCurves(a, b *curve) int {
 func labels(curves []*curve, severalKernels bool) (names []string) {
 	measured := slices.ContainsFunc(curves, func(c *curve) bool { return c.any().Mode != results.Predicted }) // else the title says so
 	for _, c := range curves {
-		var parts []string
-		if severalKernels || c.kernel == results.Baseline {
-			parts = append(parts, c.kernel)
-		}
 		var siblings, sameMode []*results.Record
 		tuned := false
 		r := &c.any().Record
@@ -175,12 +172,8 @@ func labels(curves []*curve, severalKernels bool) (names []string) {
 			}
 			tuned = tuned || o.kernel == c.kernel && o.choice.params != c.choice.params
 		}
-		if !c.single {
-			parts = append(parts, c.choice.name())
-			if tuned {
-				parts = append(parts, c.choice.params)
-			}
-		}
+		parts := []string{words.When(severalKernels || c.kernel == results.Baseline, "%s", c.kernel),
+			words.When(!c.single, "%s", c.choice.name()), words.When(!c.single && tuned, "%s", c.choice.params)}
 		for _, f := range facets {
 			among := siblings
 			if slices.Contains([]string{"method", "backend", "plugin"}, f.name) {
@@ -190,13 +183,8 @@ func labels(curves []*curve, severalKernels bool) (names []string) {
 				parts = append(parts, text)
 			}
 		}
-		if len(parts) == 0 {
-			parts = append(parts, c.kernel)
-		}
-		if measured && r.Mode == results.Predicted {
-			parts = append(parts, "predicted")
-		}
-		names = append(names, words.Joined(" ", parts...))
+		name := cmp.Or(words.Joined(" ", parts...), c.kernel)
+		names = append(names, name+words.When(measured && r.Mode == results.Predicted, " predicted"))
 	}
 	return names
 }
@@ -214,15 +202,17 @@ func grouped[K comparable, V any](list []V, key func(*V) K) (order []K, groups m
 	return order, groups
 }
 
+// pointers are those to the elements of a list.
+func pointers[T any](list []T) (all []*T) {
+	for i := range list {
+		all = append(all, &list[i])
+	}
+	return all
+}
+
 // distinct lists the different keys of a list in order of first occurrence.
 func distinct[K comparable, V any](list []V, key func(*V) K) []K {
-	var order []K
-	seen := map[K]bool{}
-	for i := range list {
-		if k := key(&list[i]); !seen[k] {
-			seen[k], order = true, append(order, k)
-		}
-	}
+	order, _ := grouped(list, key)
 	return order
 }
 
@@ -266,10 +256,7 @@ var facets = []facet{
 
 // dutyOf is the part of a row's load that pictures hold against others.
 func dutyOf(r *results.Record) string {
-	if r.Duty == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d %% duty", r.Duty)
+	return words.When(r.Duty != 0, "%d %% duty", r.Duty)
 }
 
 // differ reports whether records disagree in the facet.
@@ -295,11 +282,8 @@ func shared(records []*results.Record, names ...string) []string {
 		if !slices.Contains(names, f.name) || f.differ(records) {
 			continue
 		}
-		for _, r := range records {
-			if text := f.of(r); text != "" {
-				list = append(list, text)
-				break
-			}
+		if text := cmp.Or(each.Of(records, f.of)...); text != "" {
+			list = append(list, text)
 		}
 	}
 	return list

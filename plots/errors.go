@@ -28,11 +28,8 @@ func errorPictures(q Request, d data) ([]figure.Picture, error) {
 	most := slices.MaxFunc(known, func(a, b stats.Summary) int { return cmp.Compare(a.RelErr.Value, b.RelErr.Value) })
 	dtypes, of := grouped(known, func(s *stats.Summary) string { return s.Dtypes() })
 	shown := of[most.Dtypes()]
-	var rows []*stats.Summary
+	rows := pointers(shown)
 	ch := &figure.Chart{X: contractionAxis(shown), Y: figure.Axis{Label: "relative error against float64", Max: 1, Unit: plain}}
-	for i := range shown {
-		rows = append(rows, &shown[i])
-	}
 	if power := math.Floor(math.Log10(most.RelErr.Value)); most.RelErr.Value > 1e-30 {
 		ch.Y.Unit.Value = math.Pow(10, power)
 		ch.Y.Max, ch.Y.Label = most.RelErr.Value*1.1, fmt.Sprintf("%s, in 1e%.0f", ch.Y.Label, power)

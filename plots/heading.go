@@ -2,7 +2,6 @@ package plots
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -54,17 +53,15 @@ func headingOf(q Request, title string, summaries []*stats.Summary, best bool, m
 	if len(rows) == 0 {
 		rows, baseline = baseline, nil
 	}
-	if family := strings.Join(shared(rows, "family"), ""); family != "" {
-		title = family + ": " + title
-	}
+	title = words.Between("", strings.Join(shared(rows, "family"), ""), ": ") + title
 	if dtypes := strings.Join(shared(rows, "dtypes"), ""); dtypes != "" {
 		title += ", " + dtypes
-	} else if q.Dtype != "" {
-		title += ", " + q.Dtype + " operands"
+	} else {
+		title += words.Between(", ", q.Dtype, " operands")
 	}
 	mode, on := modes(summaries), ", on "
-	if mode != string(results.Measured) && mode != "" {
-		title += ", " + mode
+	if mode != string(results.Measured) {
+		title += words.Between(", ", mode, "")
 	}
 	if mode == string(results.Predicted) {
 		on = " for "
@@ -94,23 +91,12 @@ func headingOf(q Request, title string, summaries []*stats.Summary, best bool, m
 // sources names the files of a picture that is of several, and those whose sweep has not
 // ended; "" if there are none.
 func sources(summaries []*stats.Summary) string {
-	var all, partial []string
-	for _, s := range summaries {
-		name := filepath.Base(s.Pos.File)
-		if s.Partial {
-			partial = each.With(partial, name)
-		}
-		all = each.With(all, name)
-	}
+	file := func(s **stats.Summary) string { return filepath.Base((*s).Pos.File) }
 	some := func(list []string) string { return words.First(list, 4, ", ") }
-	var parts []string
-	if len(all) > 1 {
-		parts = append(parts, fmt.Sprintf("of %d files: %s", len(all), some(all)))
-	}
-	if len(partial) > 0 {
-		parts = append(parts, "partial, as its sweep has not ended: "+some(partial))
-	}
-	return strings.Join(parts, " · ")
+	all := distinct(summaries, file)
+	several := words.When(len(all) > 1, "of %d files: %s", len(all), some(all))
+	partial := distinct(each.That(summaries, func(s *stats.Summary) bool { return s.Partial }), file)
+	return words.Joined(" · ", several, words.Between("partial, as its sweep has not ended: ", some(partial), ""))
 }
 
 // hollowWords say how charts mark points of low confidence.
@@ -130,46 +116,30 @@ func lowConfidence(summaries []*stats.Summary, mark string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	why := "intervals above twofold"
-	switch {
-	case disturbed && few:
-		why = "the machine was disturbed, or fewer than 3 samples"
-	case disturbed:
-		why = "the machine was disturbed"
-	case few:
-		why = "fewer than 3 samples"
-	}
+	why := words.Joined(", or ", words.When(disturbed, "the machine was disturbed"), words.When(few, "fewer than 3 samples"))
+	why = cmp.Or(why, "intervals above twofold")
 	return mark + "not to be relied on, for " + why + ": " + words.First(names, 3, "; ")
 }
 
 // modes says whether the chart holds measured points, predicted ones or both.
 func modes(summaries []*stats.Summary) string {
-	var list []string
-	for _, mode := range results.Modes {
-		if slices.ContainsFunc(summaries, func(s *stats.Summary) bool { return s.Mode == mode }) {
-			list = append(list, string(mode))
-		}
-	}
-	return strings.Join(list, " and ")
+	return words.Join(each.That(results.Modes, func(mode results.Mode) bool {
+		return slices.ContainsFunc(summaries, func(s *stats.Summary) bool { return s.Mode == mode })
+	}), " and ")
 }
+
+// measured reports whether a summary has a rate that was measured.
+func measured(s *stats.Summary) bool { return s.Mode == results.Measured && usable(s) }
 
 // intervals says what the bands are.
 func intervals(summaries []*stats.Summary) string {
-	measured, with95 := 0, 0
-	for _, s := range summaries {
-		if s.Mode == results.Measured && usable(s) {
-			measured++
-			if s.Rate.Sure() {
-				with95++
-			}
-		}
-	}
-	switch {
-	case measured == 0:
+	list := each.That(summaries, measured)
+	switch sure := len(each.That(list, func(s *stats.Summary) bool { return s.Rate.Sure() })); {
+	case len(list) == 0:
 		return ""
-	case measured == with95:
+	case sure == len(list):
 		return "medians with 95 % intervals"
-	case with95 == 0:
+	case sure == 0:
 		return "medians with the range of fewer than 6 samples"
 	}
 	return "medians with 95 % intervals, or the range where there are fewer than 6 samples"
@@ -177,31 +147,16 @@ func intervals(summaries []*stats.Summary) string {
 
 // paired says of ratios how they were taken, if both sides were measured.
 func paired(summaries []*stats.Summary) string {
-	if slices.ContainsFunc(summaries, func(s *stats.Summary) bool { return s.Mode == results.Measured && usable(s) }) {
-		return ", paired by round"
-	}
-	return ""
+	return words.When(slices.ContainsFunc(summaries, measured), ", paired by round")
 }
 
 // days returns the day, or days, on which rows were made.
 func days(rows []*results.Record) []string {
-	var first, last time.Time
-	for _, r := range rows {
-		if at := r.StartedAt; !at.IsZero() {
-			if first.IsZero() || at.Before(first) {
-				first = at
-			}
-			if at.After(last) {
-				last = at
-			}
-		}
+	made := each.That(rows, func(r *results.Record) bool { return !r.StartedAt.IsZero() })
+	dates := each.Of(made, func(r *results.Record) string { return r.StartedAt.Format(time.DateOnly) })
+	slices.Sort(dates)
+	if dates = slices.Compact(dates); len(dates) > 1 {
+		return []string{dates[0] + " to " + dates[len(dates)-1]}
 	}
-	from, to := first.Format(time.DateOnly), last.Format(time.DateOnly)
-	switch {
-	case first.IsZero():
-		return nil
-	case from == to:
-		return []string{from}
-	}
-	return []string{from + " to " + to}
+	return dates
 }

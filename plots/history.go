@@ -20,24 +20,16 @@ const mostSeries = 60
 // History draws the rate of each point by run, with its levels and the changes between them:
 // those that changed first. Points without two runs to compare are left out, unless all are.
 func History(series []stats.Series) (figure.Picture, error) {
-	changed := func(s stats.Series) int {
-		if len(s.Starts) > 0 {
-			return 0
-		}
-		return 1
-	}
+	changed := func(s stats.Series) int { return min(len(s.Starts), 1) }
 	list := each.That(series, func(s stats.Series) bool {
 		return len(each.That(s.Seconds, func(seconds float64) bool { return seconds > 0 })) > 1
 	})
 	if len(list) == 0 { // as in the first run of a job
 		list = slices.Clone(series)
 	}
-	slices.SortStableFunc(list, func(a, b stats.Series) int { return cmp.Compare(changed(a), changed(b)) })
+	slices.SortStableFunc(list, func(a, b stats.Series) int { return cmp.Compare(changed(b), changed(a)) })
 	list = list[:min(len(list), mostSeries)]
-	var all []*stats.Summary
-	for _, s := range list {
-		all = append(all, s.Runs...)
-	}
+	all := slices.Concat(each.Of(list, func(s stats.Series) []*stats.Summary { return s.Runs })...)
 	p := &figure.Panels{Heading: headingOf(Request{Kind: "history"}, "History", all, false, "")}
 	p.Name = "history"
 	p.Footer = slices.DeleteFunc(p.Footer, func(line string) bool { return strings.HasPrefix(line, "medians") })

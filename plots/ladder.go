@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"matladder/internal/words"
 	"matladder/plots/figure"
 	"matladder/results"
 	"matladder/stats"
@@ -68,10 +69,8 @@ func ladderBars(q Request, summaries []stats.Summary) *figure.Bars {
 }
 
 func valueBar(b figure.Bar, e stats.Estimate, unit string) figure.Bar {
-	b.Y, b.Lo, b.Hi, b.Label, b.Status = e.Median, e.Lo, e.Hi, figure.Digits(e.Median)+unit, ""
-	if b.LowConfidence = !e.Holds(); b.LowConfidence {
-		b.Label = stats.Noisy + b.Label
-	}
+	b.Y, b.Lo, b.Hi, b.Status, b.LowConfidence = e.Median, e.Lo, e.Hi, "", !e.Holds()
+	b.Label = words.When(b.LowConfidence, stats.Noisy) + figure.Digits(e.Median) + unit
 	return b
 }
 
@@ -112,10 +111,7 @@ func machineRows(q Request, summaries []stats.Summary) *figure.Rows {
 				points[at] = s
 			}
 		}
-		line := figure.Row{Label: device, Color: figure.Ink, Text: best[0].RoofName() + " " + rateUnit(peak, best[0].RateOf()).Format(peak)}
-		if m.host != "" {
-			line.Label = m.host + " · " + device
-		}
+		line := figure.Row{Label: words.Between("", m.host, " · ") + device, Color: figure.Ink, Text: best[0].RoofName() + " " + rateUnit(peak, best[0].RateOf()).Format(peak)}
 		switch {
 		case peak == 0:
 			line.Text = "no " + best[0].RoofName() + " known"

@@ -76,10 +76,7 @@ func layerBars(l stats.LayerTime) figure.Whole {
 		w.Title += fmt.Sprintf(", without %s that %s no time", words.Count(l.Missing, "part"), has)
 	}
 	for _, part := range l.Parts {
-		p := figure.Part{Name: part.Name, Words: "no time: " + string(part.Status)}
-		if part.Times > 1 {
-			p.Name = fmt.Sprintf("%s ×%d", part.Name, part.Times)
-		}
+		p := figure.Part{Name: part.Name + words.When(part.Times > 1, " ×%d", part.Times), Words: "no time: " + string(part.Status)}
 		if part.Best != nil {
 			col := boundColor[part.Bound()]
 			p.Spans = []figure.Span{{Length: part.Seconds / l.Seconds, Color: col, Fill: beyond(l.Mode)}, {Length: min(part.Roof, part.Seconds) / l.Seconds, Color: col}}

@@ -1,9 +1,11 @@
 package plots
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 
+	"matladder/internal/words"
 	"matladder/plots/figure"
 	"matladder/results"
 	"matladder/stats"
@@ -32,10 +34,7 @@ func kernelColor(kernel string) color.NRGBA {
 	if n, ok := stats.Rung(kernel); ok {
 		return figure.Shaded(rungColor[(n-1)%len(rungColor)], min(1, 0.7*float64((n-1)/len(rungColor))))
 	}
-	if c, ok := peerColor[kernel]; ok {
-		return c
-	}
-	return figure.BluishGreen
+	return cmp.Or(peerColor[kernel], figure.BluishGreen)
 }
 
 // KernelColors returns the colour that a kernel, the baseline or a peer has in
@@ -60,10 +59,8 @@ func short(kernel string) string {
 
 // named names a series, by its mode too where it is predicted and not all are.
 func named(s figure.Series, label string, mode results.Mode, all string) figure.Series {
-	s.Label, s.Predicted = label, mode == results.Predicted
-	if s.Predicted && all != string(mode) {
-		s.Label += " predicted"
-	}
+	s.Predicted = mode == results.Predicted
+	s.Label = label + words.When(s.Predicted && all != string(mode), " predicted")
 	return s
 }
 

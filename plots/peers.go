@@ -61,12 +61,11 @@ func peersPictures(q Request, d data) (list []figure.Picture, err error) {
 }
 
 // newest leaves out contests at a size that a newer one has.
-func newest(contests []stats.Contest) (list []stats.Contest) {
+func newest(contests []stats.Contest) []stats.Contest {
 	sizes, at := grouped(contests, func(c *stats.Contest) string { return c.Points[0].Size() })
-	for _, size := range sizes {
-		list = append(list, slices.MaxFunc(at[size], func(a, b stats.Contest) int { return a.Points[0].StartedAt.Compare(b.Points[0].StartedAt) }))
-	}
-	return list
+	return each.Of(sizes, func(size string) stats.Contest {
+		return slices.MaxFunc(at[size], func(a, b stats.Contest) int { return a.Points[0].StartedAt.Compare(b.Points[0].StartedAt) })
+	})
 }
 
 // An arena is contests of several sizes under one condition.
@@ -127,11 +126,8 @@ func newArena(contests []stats.Contest) arena {
 }
 
 // summaries returns copies of the points, as functions of several charts take them.
-func (a arena) summaries() (list []stats.Summary) {
-	for _, s := range a.points {
-		list = append(list, *s)
-	}
-	return list
+func (a arena) summaries() []stats.Summary {
+	return each.Of(a.points, func(s *stats.Summary) stats.Summary { return *s })
 }
 
 // chart draws rate against size.
@@ -157,12 +153,7 @@ func (a arena) bars(h figure.Heading) *figure.Bars {
 	all := a.summaries()
 	b := &figure.Bars{Heading: h, X: categories(all)}
 	ratio := figure.BarPanel{Y: figure.Axis{Label: "times the rate of the best peer, paired by round", Unit: times}, Mark: 1}
-	most := 0.0
-	for _, s := range all {
-		if usable(&s) {
-			most = max(most, s.Rate.Median)
-		}
-	}
+	most := each.Most(each.That(a.points, usable), func(s *stats.Summary) float64 { return s.Rate.Median })
 	unit := rateUnit(most, all[0].RateOf())
 	rates := figure.BarPanel{Y: figure.Axis{Label: unit.Name, Unit: unit}}
 	for i, side := range a.sides {

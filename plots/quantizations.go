@@ -81,13 +81,8 @@ func waysOf(curves []*curve) []string {
 
 // wayOf names a way to multiply, in as few words as tell it from the others.
 func wayOf(s *stats.Summary) string {
-	kernel, dtypes := "", s.DtypeA
-	if s.DtypeB != "" && s.DtypeB != s.DtypeA {
-		dtypes += "×" + s.DtypeB
-	}
-	if s.Kernel == results.Baseline {
-		kernel = s.Kernel
-	}
+	kernel := words.When(s.Kernel == results.Baseline, "%s", s.Kernel)
+	dtypes := s.DtypeA + words.When(s.DtypeB != "" && s.DtypeB != s.DtypeA, "×%s", s.DtypeB)
 	quant := s.Quant
 	if name := problem.FormatNames(s.DtypeA, s.DtypeB, problem.Quant(quant)); name != "" {
 		dtypes, quant = name, ""

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/plots/figure"
 	"matladder/results"
 	"matladder/stats"
@@ -79,11 +80,11 @@ func rateCharts(q Request, title string, summaries []stats.Summary, split bool) 
 const maxLines = 6
 
 // byLast are the curves of a block shape at several sizes, the fastest where sizes end first.
-func byLast(each []*curve) []*curve {
+func byLast(curves []*curve) []*curve {
 	last := func(c *curve) *stats.Summary {
 		return slices.MaxFunc(sorted([]*curve{c}), func(a, b *stats.Summary) int { return results.CompareSizes(&a.Record, &b.Record) })
 	}
-	ranked := slices.DeleteFunc(slices.Clone(each), func(c *curve) bool { return c.single || len(c.at) < 2 })
+	ranked := each.That(curves, func(c *curve) bool { return !c.single && len(c.at) > 1 })
 	slices.SortStableFunc(ranked, func(a, b *curve) int {
 		return cmp.Or(cmp.Compare(last(b).Work(), last(a).Work()), cmp.Compare(last(b).Rate.Median, last(a).Rate.Median))
 	})
@@ -94,9 +95,9 @@ func byLast(each []*curve) []*curve {
 // few shapes has a line for each that lasts, the first of ranked, if the fastest of each size is on
 // one of them. Otherwise, as where the shapes follow from the size, there is one line, the
 // fastest shape of each size.
-func linesOf(part []stats.Summary, each, ranked []*curve) (lines []*curve, others []stats.Summary) {
+func linesOf(part []stats.Summary, curves, ranked []*curve) (lines []*curve, others []stats.Summary) {
 	ranked = ranked[:min(maxLines, len(ranked))]
-	lines = slices.DeleteFunc(slices.Clone(each), func(c *curve) bool { return !c.single && !slices.Contains(ranked, c) })
+	lines = each.That(curves, func(c *curve) bool { return c.single || slices.Contains(ranked, c) })
 	elsewhere := func(s stats.Summary) bool { // on none of the lines
 		return !slices.ContainsFunc(lines, func(c *curve) bool {
 			o := c.at[s.Size()]
@@ -107,12 +108,7 @@ func linesOf(part []stats.Summary, each, ranked []*curve) (lines []*curve, other
 	if slices.ContainsFunc(best, elsewhere) {
 		lines = curvesOf(best, false)
 	}
-	for _, s := range part {
-		if elsewhere(s) {
-			others = append(others, s)
-		}
-	}
-	return lines, others
+	return lines, each.That(part, elsewhere)
 }
 
 // faint are the marks of block shapes without a line, and how many of them failed at each size.
@@ -141,21 +137,14 @@ func faint(kernel string, others []stats.Summary, place map[string]float64) figu
 // confidence apart, and above the peaks that are in view. Peaks are named by their rates.
 func fitRates(ch *figure.Chart, of results.Unit) {
 	var ends figure.Extent
-	var peaks []float64
 	for _, s := range ch.Series {
 		for _, pt := range s.Points {
 			ends.Add(pt.Y, pt.Hi, pt.LowConfidence)
 		}
 	}
-	for _, r := range ch.Roofs {
-		peaks = append(peaks, r.Peak)
-	}
-	highest := ends.Top(peaks...)
+	highest := ends.Top(each.Of(ch.Roofs, func(r figure.Roof) float64 { return r.Peak })...)
 	unit := rateUnit(highest, of)
-	if highest == 0 {
-		highest = unit.Value
-	}
-	ch.Y = figure.Axis{Label: unit.Name, Max: highest * 1.06, Unit: unit}
+	ch.Y = figure.Axis{Label: unit.Name, Max: cmp.Or(highest, unit.Value) * 1.06, Unit: unit}
 	for i := range ch.Roofs {
 		ch.Roofs[i].Label += " " + unit.Format(ch.Roofs[i].Peak)
 	}

@@ -43,22 +43,11 @@ func (p Pair) name() string {
 }
 
 func (e *NoRowsError) Error() string {
-	what, command := "", "go run ./cmd/bench"
+	what, kernel := words.Between(" of ", e.Kernel, "")+words.Between(" in ", e.Dtype, ""), ""
 	if e.Kernel != "" {
-		what += " of " + e.Kernel
-		if word := familyWord(e.Family); word != "" {
-			command += " --family " + word
-		}
-		command += " --kernel " + number(e.Kernel)
+		kernel = words.Between(" --family ", familyWord(e.Family), "") + " --kernel " + number(e.Kernel)
 	}
-	if e.Dtype != "" {
-		what += " in " + e.Dtype
-		command += " --dtype " + e.Dtype
-	}
-	if len(e.Has) == 0 {
-		return fmt.Sprintf("no rows%s; make them with: %s", what, command)
-	}
-	return fmt.Sprintf("no rows%s (there are %s); make them with: %s", what, inventory(e.Has), command)
+	return fmt.Sprintf("no rows%s%s; make them with: go run ./cmd/bench%s%s", what, words.Between(" (there are ", inventory(e.Has), ")"), kernel, words.Between(" --dtype ", e.Dtype, ""))
 }
 
 // inventory lists pairs, kernels of the same dtypes together.
@@ -106,7 +95,7 @@ func familyWord(family string) string { return (&results.Record{Family: family})
 func Pictures(summaries []stats.Summary, q Request) ([]figure.Picture, error) {
 	kind := q.Kind.row()
 	if kind.pictures == nil {
-		return nil, fmt.Errorf("unknown kind %q (known: %s)", q.Kind, list(Kinds()))
+		return nil, fmt.Errorf("unknown kind %q (known: %s)", q.Kind, words.Join(Kinds(), ", "))
 	}
 	summaries = slices.DeleteFunc(slices.Clone(summaries), func(s stats.Summary) bool { return s.Interpreted() || s.Peer() && q.Kind != Peers })
 	wanted := slices.DeleteFunc(slices.Clone(summaries), func(s stats.Summary) bool { return !q.wants(&s) })
@@ -131,16 +120,10 @@ func Pictures(summaries []stats.Summary, q Request) ([]figure.Picture, error) {
 	parts := distinct(wanted, partOf)
 	chips, inputs := distinct(parts, func(p *part) string { return p.chip }), distinct(parts, func(p *part) string { return p.inputs })
 	for _, part := range parts {
-		var d data
-		for _, s := range of[part] {
-			if q.Family != "" && s.FamilyName() != q.Family {
-				continue
-			}
-			if q.wants(&s) || s.Kernel == results.Baseline && s.DtypeA == q.Dtype {
-				d.asked = append(d.asked, s)
-			}
-		}
-		made, err := kind.pictures(q, d)
+		made, err := kind.pictures(q, data{each.That(of[part], func(s stats.Summary) bool {
+			ofFamily := q.Family == "" || s.FamilyName() == q.Family
+			return q.wants(&s) || ofFamily && s.Kernel == results.Baseline && s.DtypeA == q.Dtype
+		})})
 		if err != nil {
 			return nil, err
 		}
@@ -166,10 +149,6 @@ func (q Request) wants(s *stats.Summary) bool {
 	return (q.Family == "" || s.FamilyName() == q.Family) && (q.Dtype == "" || s.DtypeA == q.Dtype) && (q.Kernel == "" || s.Kernel == q.Kernel)
 }
 
-func list[T ~string](names []T) string {
-	return strings.Join(each.Of(names, func(n T) string { return string(n) }), ", ")
-}
-
 // fileName is performance_<what>_<dtype>, of other families performance_<family>_<what>_<dtype>.
 func fileName(q Request) string {
 	what := string(q.Kind)
@@ -179,11 +158,5 @@ func fileName(q Request) string {
 	case q.Kernel != "":
 		what += "_" + number(q.Kernel)
 	}
-	if q.Dtype != "" {
-		what += "_" + q.Dtype
-	}
-	if word := familyWord(q.Family); word != "" {
-		what = word + "_" + what
-	}
-	return figure.FileSafe("performance_" + what)
+	return figure.FileSafe("performance_" + words.Between("", familyWord(q.Family), "_") + what + words.Between("_", q.Dtype, ""))
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"matladder/internal/words"
 	"matladder/machine"
 	"matladder/plots/figure"
 	"matladder/results"
@@ -151,8 +152,8 @@ func roofsOf(summaries []stats.Summary) (roofs []figure.Roof) {
 			measured = measured || stated[id][i].Mode == results.Measured
 		}
 		r := figure.Roof{Label: roofOf(Request{Dtype: s.DtypeA}, s), Peak: s.Roof(), Predicted: !measured}
-		if several && id.device != "" {
-			r.Label = id.device + " " + r.Label
+		if several {
+			r.Label = words.Between("", id.device, " ") + r.Label
 		}
 		if drawable(s.Bandwidth) {
 			r.Bandwidth = s.Bandwidth

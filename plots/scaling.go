@@ -61,12 +61,7 @@ func scaledProducts(summaries []stats.Summary) []scaledProduct {
 		return product{s.FamilyName(), s.Dtypes(), s.Batch, s.M, s.K, s.N, s.Quant, s.Activation, s.Options, s.DtypeAcc}
 	}
 	anyRows := func(p product) product { p.m = 0; return p }
-	var meshed []*stats.Summary
-	for i := range summaries {
-		if s := &summaries[i]; s.Mesh != "" && s.Devices >= 1 && s.M >= 1 {
-			meshed = append(meshed, s)
-		}
-	}
+	meshed := each.That(pointers(summaries), func(s *stats.Summary) bool { return s.Mesh != "" && s.Devices >= 1 && s.M >= 1 })
 	products, spread := grouped(meshed, func(s **stats.Summary) product { return of(*s) })
 	_, alike := grouped(meshed, func(s **stats.Summary) product { return anyRows(of(*s)) }) // but for M
 	slices.SortStableFunc(products, func(a, b product) int {
@@ -79,11 +74,9 @@ func scaledProducts(summaries []stats.Summary) []scaledProduct {
 	shown := map[product]bool{} // as a weak-scaling point of a larger one
 	for _, p := range products {
 		sp := scaledProduct{whole: most(spread[p]), strong: spread[p]}
-		for _, s := range alike[anyRows(p)] {
-			if s.M*sp.whole.Devices == p.m*s.Devices { // as many rows for each device
-				sp.weak = append(sp.weak, s)
-			}
-		}
+		sp.weak = each.That(alike[anyRows(p)], func(s *stats.Summary) bool {
+			return s.M*sp.whole.Devices == p.m*s.Devices // as many rows for each device
+		})
 		oneCount := func(list []*stats.Summary) bool {
 			return !slices.ContainsFunc(list, func(s *stats.Summary) bool { return s.Devices != list[0].Devices })
 		}
@@ -236,10 +229,9 @@ func (w way) fastest(summaries []*stats.Summary) []*stats.Summary {
 		return 0
 	}
 	numbers, on := grouped(of, func(s **stats.Summary) int { return (*s).Devices })
-	fastest := each.Of(numbers, func(n int) *stats.Summary {
+	return each.Of(numbers, func(n int) *stats.Summary {
 		return slices.MaxFunc(on[n], func(a, b *stats.Summary) int { return cmp.Compare(rate(a), rate(b)) })
 	})
-	return fastest
 }
 
 // wordsOfScaling are the lines under the title, how to read it and what has no point, and those of

@@ -3,6 +3,7 @@ package plots
 import (
 	"slices"
 
+	"matladder/internal/each"
 	"matladder/plots/figure"
 	"matladder/results"
 	"matladder/stats"
@@ -107,11 +108,10 @@ func sizeAxis(summaries []stats.Summary) figure.Axis {
 
 // squareAxis is a log2 axis with a tick at each size of square problems.
 func squareAxis(summaries []stats.Summary) figure.Axis {
-	var ticks []figure.Tick
-	for i := range summaries {
-		n, _ := summaries[i].Square()
-		ticks = append(ticks, figure.Tick{Value: float64(n), Label: summaries[i].Size()})
-	}
+	ticks := each.Of(summaries, func(s stats.Summary) figure.Tick {
+		n, _ := s.Square()
+		return figure.Tick{Value: float64(n), Label: s.Size()}
+	})
 	return figure.Powers("size ("+summaries[0].SizeNames(" = ")+")", ticks)
 }
 

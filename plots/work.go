@@ -19,16 +19,19 @@ func workPictures(q Request, d data) ([]figure.Picture, error) {
 	told := slices.DeleteFunc(stats.Best(d.asked), func(s stats.Summary) bool {
 		return s.FLOPsComputed <= 0 || s.Work() <= 0 || s.Figure == results.PerBytes
 	})
-	list := apart(told, func(part []stats.Summary) figure.Picture {
-		if !slices.ContainsFunc(part, func(s stats.Summary) bool { return usable(&s) }) {
-			return nil
-		}
-		return workPanels(q, part)
-	})
+	list := apart(told, func(part []stats.Summary) figure.Picture { return ifUsable(q, part, workPanels) })
 	if list == nil {
 		return nil, fmt.Errorf("no row of %s tells what its programs compute: bench --config attention measures some", q.Dtype)
 	}
 	return list, nil
+}
+
+// ifUsable is a picture of summaries, nil if none has a rate.
+func ifUsable(q Request, part []stats.Summary, of func(Request, []stats.Summary) *figure.Panels) figure.Picture {
+	if !slices.ContainsFunc(pointers(part), usable) {
+		return nil
+	}
+	return of(q, part)
 }
 
 func workPanels(q Request, told []stats.Summary) *figure.Panels {
@@ -108,12 +111,7 @@ func lineLooks(curves []*curve) map[string]slot {
 // dispatchPictures splits the time of a call: the device time of a launch and the
 // dispatch beside it, which only the loop method tells apart.
 func dispatchPictures(q Request, d data) ([]figure.Picture, error) {
-	list := apart(stats.Best(d.asked), func(part []stats.Summary) figure.Picture {
-		if !slices.ContainsFunc(part, func(s stats.Summary) bool { return usable(&s) }) {
-			return nil
-		}
-		return dispatchPanels(q, part)
-	})
+	list := apart(stats.Best(d.asked), func(part []stats.Summary) figure.Picture { return ifUsable(q, part, dispatchPanels) })
 	if list == nil {
 		return nil, fmt.Errorf("no row of %s has a time", q.Dtype)
 	}

@@ -27,12 +27,29 @@ func Joined(separator string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), separator)
 }
 
+// Join is strings.Join of any kind of strings.
+func Join[T ~string](names []T, separator string) string {
+	texts := make([]string, len(names))
+	for i, name := range names {
+		texts[i] = string(name)
+	}
+	return strings.Join(texts, separator)
+}
+
 // Between is text with something before and behind it; "" without text.
 func Between(before, text, behind string) string {
 	if text == "" {
 		return ""
 	}
 	return before + text + behind
+}
+
+// When is a text as of fmt.Sprintf where a condition holds; else "".
+func When(holds bool, format string, args ...any) string {
+	if !holds {
+		return ""
+	}
+	return fmt.Sprintf(format, args...)
 }
 
 // Counted is how many there are, "2 threads"; "" for less than least.

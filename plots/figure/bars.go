@@ -1,6 +1,7 @@
 package figure
 
 import (
+	"cmp"
 	"image/color"
 	"math"
 	"slices"
@@ -46,10 +47,7 @@ type Bar struct {
 }
 
 func (b *Bars) key() (k key) {
-	for _, s := range b.Series {
-		if s.Label == "" {
-			continue // the axis names it
-		}
+	for _, s := range each.That(b.Series, func(s BarSeries) bool { return s.Label != "" }) { // the axis names others
 		e := keyEntry{s.Label, TextColor(s.Color), boxSign(s.Color, hollowIf(s.Predicted))}
 		if s.Level {
 			e.sign = lineSign(s.level())
@@ -106,17 +104,13 @@ func (e *Extent) Add(v, hi float64, lowConfidence bool) {
 // only if there is no other. A limit far above would press all values to the floor.
 func (e Extent) Top(limits ...float64) float64 {
 	const inView = 3
-	top := e.confident
-	if top == 0 {
-		top = e.lowConfidence
-	}
-	highest := top
-	for _, l := range limits {
-		if top == 0 || l <= inView*top {
-			highest = max(highest, l)
+	top := cmp.Or(e.confident, e.lowConfidence)
+	return max(top, each.Most(limits, func(l float64) float64 {
+		if top > 0 && l > inView*top {
+			return 0
 		}
-	}
-	return highest
+		return l
+	}))
 }
 
 func (b *Bars) lay(c draw.Canvas, page vg.Rectangle, head vg.Length) (vg.Length, func()) {

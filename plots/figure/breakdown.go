@@ -50,21 +50,15 @@ type KeyBox struct {
 	Fill  Fill
 }
 
-func (b *Breakdowns) key() (k key) {
-	for _, e := range b.Key {
-		k = append(k, keyEntry{e.Label, TextColor(e.Color), boxSign(e.Color, e.Fill)})
-	}
-	return k
+func (b *Breakdowns) key() key {
+	return each.Of(b.Key, func(e KeyBox) keyEntry { return keyEntry{e.Label, TextColor(e.Color), boxSign(e.Color, e.Fill)} })
 }
 
 // longest is where the bars end.
-func (w Whole) longest() (most float64) {
-	for _, p := range w.Parts {
-		for _, s := range p.Spans {
-			most = max(most, s.From+s.Length)
-		}
-	}
-	return most
+func (w Whole) longest() float64 {
+	return each.Most(w.Parts, func(p Part) float64 {
+		return each.Most(p.Spans, func(s Span) float64 { return s.From + s.Length })
+	})
 }
 
 func (b *Breakdowns) lay(c draw.Canvas, page vg.Rectangle, head vg.Length) (vg.Length, func()) {
@@ -73,12 +67,10 @@ func (b *Breakdowns) lay(c draw.Canvas, page vg.Rectangle, head vg.Length) (vg.L
 		row, half, gap, lift, above = 15, 5, 7, 14, 0
 	}
 	title := bold(style(smallSize, Ink, text.XLeft, text.YTop))
-	var titles, names, words vg.Length
+	var titles, words vg.Length
 	widths := each.Of(b.Heads, func(head string) vg.Length { return tickStyle.Width(head) + columnGap })
 	height, most := head, 0.0
-	for _, name := range b.Room {
-		names = max(names, tickStyle.Width(name))
-	}
+	names := each.Most(b.Room, tickStyle.Width)
 	for _, w := range b.Wholes {
 		height += row*vg.Length(len(w.Parts)+above) + 2*gap
 		titles = max(titles, title.Width(w.Title)+14, tickStyle.Width(w.About)+14)
@@ -92,10 +84,7 @@ func (b *Breakdowns) lay(c draw.Canvas, page vg.Rectangle, head vg.Length) (vg.L
 		}
 	}
 	if b.Heads != nil {
-		words = 0
-	}
-	for _, w := range widths {
-		words += w
+		words = each.Sum(widths, func(w vg.Length) vg.Length { return w })
 	}
 	if b.Beside {
 		words = tickStyle.Width("0.0000 ns ") + 6

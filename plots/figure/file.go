@@ -8,6 +8,7 @@ import (
 	"image"
 	"io"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -71,15 +72,24 @@ func WritePNG(w io.Writer, p Picture, dpi int) error {
 	return err
 }
 
-// Save draws p to <folder>/<Name>.<format> and returns that path. The file is
-// replaced as a whole or not at all.
-func Save(p Picture, folder string, f Format) (path string, err error) {
-	var picture bytes.Buffer
-	if err := Write(&picture, p, f); err != nil {
-		return "", err
+// Save draws pictures to <folder>/<Name>.<format>, and tells each path. A file is replaced as a
+// whole or not at all; an error ends it, as the next one would fail alike.
+func Save(pictures []Picture, folder string, f Format, told func(path string)) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return fmt.Errorf("cannot make the folder for the pictures: %w", err)
 	}
-	path = filepath.Join(folder, FileSafe(p.Head().Name)+"."+string(f))
-	return path, files.Replace(path, picture.Bytes())
+	for _, p := range pictures {
+		var picture bytes.Buffer
+		if err := Write(&picture, p, f); err != nil {
+			return err
+		}
+		path := filepath.Join(folder, FileSafe(p.Head().Name)+"."+string(f))
+		if err := files.Replace(path, picture.Bytes()); err != nil {
+			return err
+		}
+		told(path)
+	}
+	return nil
 }
 
 // maxName is the longest name of a file without its ending, well below the 255 bytes

@@ -85,11 +85,8 @@ func (f frame) xLabels() ([]Tick, text.Style) {
 // xHeight is what the labels of the x axis need below the box.
 func (f frame) xHeight() vg.Length {
 	ticks, sty := f.xLabels()
-	h := lineHeight(sty)
-	for _, t := range ticks {
-		h = max(h, -sty.Rectangle(t.Label).Min.Y)
-	}
-	return h + tickLength + 4
+	lowest := each.Most(ticks, func(t Tick) vg.Length { return -sty.Rectangle(t.Label).Min.Y })
+	return max(lineHeight(sty), lowest) + tickLength + 4
 }
 
 // height is that of a page which the box, with its x axis and the axis' name, ends.
@@ -139,11 +136,7 @@ func (f frame) slantedEnd() vg.Length {
 
 // lastTick is where the ticks of the x axis end.
 func (f frame) lastTick() vg.Length {
-	last := f.box.Min.X
-	for _, t := range f.x.ticks() {
-		last = max(last, f.X(t.Value))
-	}
-	return last
+	return each.Most(f.x.ticks(), func(t Tick) vg.Length { return f.X(t.Value) })
 }
 
 // around is the box with its middle at a point and half a width and height.

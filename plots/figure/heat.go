@@ -4,6 +4,7 @@ import (
 	"image/color"
 
 	"matladder/internal/each"
+	"matladder/internal/words"
 
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -113,12 +114,12 @@ func (h *HeatMap) lay(c draw.Canvas, page vg.Rectangle, head vg.Length) (vg.Leng
 func (h *HeatMap) drawCell(c draw.Canvas, cell HeatCell, b vg.Rectangle, predicted bool) {
 	sty := style(smallSize, Ink, text.XCenter, text.YCenter)
 	at := middle(b)
-	put := func(words string, dy vg.Length) {
-		if width := sty.Width(words); width <= b.Max.X-b.Min.X {
+	put := func(text string, dy vg.Length) {
+		if width := sty.Width(text); width <= b.Max.X-b.Min.X {
 			if cell.Footprint != "" { // over the hatching
 				fill(c, around(vg.Point{X: at.X, Y: at.Y + dy}, width/2+2, 5.5), White)
 			}
-			beside(c, sty, at.X, at.Y+dy, words)
+			beside(c, sty, at.X, at.Y+dy, text)
 		}
 	}
 	switch {
@@ -146,10 +147,6 @@ func (h *HeatMap) drawCell(c draw.Canvas, cell HeatCell, b vg.Rectangle, predict
 			sty = bold(sty)
 			stroke(c, b, frameStyle)
 		}
-		figure := Digits(cell.Value / h.Unit.Value)
-		if cell.LowConfidence {
-			figure = "†" + figure
-		}
-		put(figure, 0)
+		put(words.When(cell.LowConfidence, "†")+Digits(cell.Value/h.Unit.Value), 0)
 	}
 }

@@ -1,9 +1,11 @@
 package figure
 
 import (
+	"cmp"
 	"slices"
 
 	"matladder/internal/each"
+	"matladder/internal/words"
 
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -39,12 +41,8 @@ func (ch *Chart) endLabels() *endLabels {
 	}
 	sty := style(textSize, SoftInk, text.XLeft, text.YCenter)
 	for _, r := range ch.Roofs {
-		name := r.Label
-		if r.Peak > ch.Y.Max {
-			name = "↑ " + name
-		}
 		if r.Peak > 0 {
-			add(endLabel{text: name, style: sty, roof: r})
+			add(endLabel{text: words.When(r.Peak > ch.Y.Max, "↑ ") + r.Label, style: sty, roof: r})
 		}
 	}
 	for i := range ch.Series {
@@ -169,13 +167,7 @@ func spread(want, height []float64, lo, hi float64) ([]float64, bool) {
 		return nil, false
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
-		switch {
-		case want[i] < want[j]:
-			return -1
-		case want[i] > want[j]:
-			return 1
-		}
-		return j - i // of equals the first stands highest
+		return cmp.Or(cmp.Compare(want[i], want[j]), j-i) // of equals the first stands highest
 	})
 	bottom := func(b block) float64 {
 		place := b.sum / float64(b.last-b.first+1)

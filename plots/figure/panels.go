@@ -62,11 +62,9 @@ func (p *Panels) key() key {
 // titleStyle is that of the titles of panels of a width: smaller if one needs it.
 func (p *Panels) titleStyle(width vg.Length) text.Style {
 	sty := bold(style(textSize, Ink, text.XLeft, text.YBottom))
-	for _, row := range p.Rows {
-		for _, panel := range row {
-			for sty.Width(panel.Title) > width-titleIndent && sty.Font.Size > smallSize {
-				sty.Font.Size -= 0.5
-			}
+	for _, panel := range slices.Concat(p.Rows...) {
+		for sty.Width(panel.Title) > width-titleIndent && sty.Font.Size > smallSize {
+			sty.Font.Size -= 0.5
 		}
 	}
 	return sty

@@ -2,6 +2,9 @@ package figure
 
 import (
 	"image/color"
+	"slices"
+
+	"matladder/internal/each"
 
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -35,21 +38,16 @@ type RowPoint struct {
 
 const rowHeight = 17 * vg.Length(1)
 
-func (r *Rows) key() (k key) {
-	for _, s := range r.Series {
-		if len(r.Series) > 1 {
-			k = append(k, s.entry())
-		}
+func (r *Rows) key() key {
+	if len(r.Series) < 2 {
+		return nil
 	}
-	return k
+	return each.Of(r.Series, Series.entry)
 }
 
 func (r *Rows) lay(c draw.Canvas, page vg.Rectangle, head vg.Length) (vg.Length, func()) {
-	var left, right vg.Length
-	for _, row := range r.Rows {
-		left = max(left, tickStyle.Width(shorten(row.Label, tickStyle)))
-		right = max(right, bold(tickStyle).Width(row.Text))
-	}
+	left := each.Most(r.Rows, func(row Row) vg.Length { return tickStyle.Width(shorten(row.Label, tickStyle)) })
+	right := each.Most(r.Rows, func(row Row) vg.Length { return bold(tickStyle).Width(row.Text) })
 	top := page.Max.Y - head + textLine
 	f := frame{x: r.X, box: box(page.Min.X+left+14, top-rowHeight*vg.Length(len(r.Rows))-6, page.Max.X-right-14, top)}
 	return f.height(c), func() {
@@ -75,12 +73,8 @@ func (r *Rows) drawRow(c draw.Canvas, f frame, row Row, y vg.Length) {
 		words = bold(words)
 	}
 	beside(c, words, f.box.Max.X+10, y, row.Text)
-	if len(row.Points) > 1 {
-		least, most := row.Points[0].X, row.Points[0].X
-		for _, pt := range row.Points {
-			least, most = min(least, pt.X), max(most, pt.X)
-		}
-		c.StrokeLine2(draw.LineStyle{Color: leader, Width: 0.8}, f.X(least), y, f.X(most), y)
+	if xs := each.Of(row.Points, func(pt RowPoint) float64 { return pt.X }); len(xs) > 1 {
+		c.StrokeLine2(draw.LineStyle{Color: leader, Width: 0.8}, f.X(slices.Min(xs)), y, f.X(slices.Max(xs)), y)
 	}
 	for _, pt := range row.Points {
 		if pt.Hi > pt.Lo {

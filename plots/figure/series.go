@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"matladder/internal/each"
+
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -125,19 +127,12 @@ func (s *Series) drawLine(c draw.Canvas, f frame, thin bool) {
 	}
 	for _, points := range s.Stretches() {
 		if len(points) > 1 {
-			c.StrokeLines(sty, f.line(points))
+			c.StrokeLines(sty, each.Of(points, func(pt Point) vg.Point { return f.at(pt.X, pt.Y) }))
 		}
 	}
 	for _, pt := range s.Points {
 		s.drawMarker(c, f.at(pt.X, pt.Y), pt.LowConfidence)
 	}
-}
-
-func (f frame) line(points []Point) (line []vg.Point) {
-	for _, pt := range points {
-		line = append(line, f.at(pt.X, pt.Y))
-	}
-	return line
 }
 
 // drawMarker draws the series' marker with a white rim, so that markers on top of each other

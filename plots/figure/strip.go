@@ -70,10 +70,7 @@ func (ch *Chart) strip() strip {
 }
 
 func (st strip) height() vg.Length {
-	rows := len(st.rows)
-	if len(st.ridges) > 0 {
-		rows = 1
-	}
+	rows := len(st.rows) + min(1, len(st.ridges)) // of which it has one kind
 	if rows == 0 {
 		return 0
 	}

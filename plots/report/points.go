@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/plots"
 	"matladder/results"
 	"matladder/stats"
@@ -118,22 +119,16 @@ func newPoints(summaries []stats.Summary) *points {
 			a.StartedAt.Compare(b.StartedAt), // of a point made twice a chart shows the last
 		)
 	})
-	var bySize []*stats.Summary
-	for i := range summaries {
-		bySize = append(bySize, &summaries[i])
-	}
-	slices.SortStableFunc(bySize, func(a, b *stats.Summary) int { return results.CompareSizes(&a.Record, &b.Record) })
-	bySize = slices.CompactFunc(bySize, func(a, b *stats.Summary) bool { return a.Size() == b.Size() })
+	bySize := slices.Clone(summaries)
+	slices.SortStableFunc(bySize, func(a, b stats.Summary) int { return results.CompareSizes(&a.Record, &b.Record) })
+	bySize = slices.CompactFunc(bySize, func(a, b stats.Summary) bool { return a.Size() == b.Size() })
 	for _, s := range bySize {
 		order.of(s.Size())
 		z := size{Name: s.Size()}
 		z.Square, _ = s.Square()
 		p.Sizes = append(p.Sizes, z)
 	}
-	var names []string
-	for i := range summaries {
-		names = append(names, summaries[i].Kernel)
-	}
+	names := each.Of(summaries, func(s stats.Summary) string { return s.Kernel })
 	slices.SortFunc(names, compareKernels)
 	for _, name := range slices.Compact(names) {
 		kernels.of(name)
@@ -184,33 +179,25 @@ func (p *points) addTexts(s *stats.Summary, of func(string) int) {
 
 func (p *points) addFigures(s *stats.Summary) {
 	unknown := math.NaN()
-	median := func(e stats.Estimate) float64 {
-		if !e.Known() {
+	known := func(v float64, known bool) float64 {
+		if !known {
 			return unknown
 		}
-		return e.Median
+		return v
 	}
-	optional := func(v results.Optional[float64]) float64 {
-		if !v.Known {
-			return unknown
-		}
-		return v.Value
-	}
-	lo, hi, intensity := unknown, unknown, unknown
-	if s.Rate.Known() {
-		lo, hi = s.Rate.Lo, s.Rate.Hi
-	}
+	median := func(e stats.Estimate) float64 { return known(e.Median, e.Known()) }
+	intensity := unknown
 	if s.FLOPs > 0 && s.BytesMoved > 0 && s.Kernel != results.Baseline {
 		intensity = s.Work() / float64(s.BytesMoved)
 	}
 	p.Rate = append(p.Rate, median(s.Rate))
-	p.Lo, p.Hi = append(p.Lo, lo), append(p.Hi, hi)
+	p.Lo, p.Hi = append(p.Lo, known(s.Rate.Lo, s.Rate.Known())), append(p.Hi, known(s.Rate.Hi, s.Rate.Known()))
 	p.Seconds = append(p.Seconds, median(s.Time))
 	p.Peak = append(p.Peak, median(s.PercentOfPeak))
 	p.Baseline = append(p.Baseline, median(s.PercentOfBaseline))
 	p.Over = append(p.Over, median(s.OverBelow))
-	p.Bound = append(p.Bound, optional(s.ErrOverBound))
-	p.Error = append(p.Error, optional(s.RelErr))
+	p.Bound = append(p.Bound, known(s.ErrOverBound.Value, s.ErrOverBound.Known))
+	p.Error = append(p.Error, known(s.RelErr.Value, s.RelErr.Known))
 	p.Intensity = append(p.Intensity, intensity)
 	lowConfidence := 0
 	for i, e := range []stats.Estimate{s.Time, s.Rate, s.PercentOfPeak, s.PercentOfBaseline, s.OverBelow} {
@@ -228,14 +215,13 @@ type numbering struct {
 }
 
 func (n *numbering) of(text string) int {
+	if n.number == nil {
+		n.number = map[string]int{}
+	}
 	i, ok := n.number[text]
 	if !ok {
-		if n.number == nil {
-			n.number = map[string]int{}
-		}
 		i = len(n.list)
-		n.number[text] = i
-		n.list = append(n.list, text)
+		n.number[text], n.list = i, append(n.list, text)
 	}
 	return i
 }

@@ -10,8 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"matladder/internal/each"
 	"matladder/internal/words"
 	"matladder/machine"
+	"matladder/plots/figure"
 	"matladder/results"
 	"matladder/stats"
 )
@@ -83,9 +85,7 @@ const maxValues = 24
 func newProvenance(summaries []stats.Summary, rows iter.Seq2[*results.Record, error]) (*Provenance, []string, error) {
 	p := &Provenance{Points: len(summaries), Notes: stats.NewLadder(stats.Best(summaries)).Notes, Limits: limits(summaries)}
 	for i := range summaries {
-		if m := machineOf(&summaries[i]); !slices.Contains(p.machines, m) {
-			p.machines = append(p.machines, m)
-		}
+		p.machines = each.With(p.machines, machineOf(&summaries[i]))
 	}
 	var ids numbering
 	var values [][]numbering // by run and fact
@@ -130,13 +130,8 @@ func limits(summaries []stats.Summary) []Limit {
 	for i := range summaries {
 		s := &summaries[i]
 		key := [2]string{machineOf(s), s.DtypeA}
-		switch old := newest[key]; {
-		case s.PeakFLOPs <= 0:
-		case old == nil:
-			order = append(order, key)
-			newest[key] = s
-		case old.StartedAt.Before(s.StartedAt):
-			newest[key] = s
+		if old := newest[key]; s.PeakFLOPs > 0 && (old == nil || old.StartedAt.Before(s.StartedAt)) {
+			order, newest[key] = each.With(order, key), s
 		}
 	}
 	var list []Limit
@@ -154,12 +149,9 @@ func limits(summaries []stats.Summary) []Limit {
 
 // title says on what machines and when the first row was made.
 func (p *Provenance) title() string {
-	machine, day := "", ""
-	switch n := len(p.machines); {
-	case n > 2:
+	machine, day := strings.Join(p.machines, " and "), ""
+	if n := len(p.machines); n > 2 {
 		machine = fmt.Sprintf("%d machines", n)
-	case n > 0:
-		machine = strings.Join(p.machines, " and ")
 	}
 	if !p.first.IsZero() {
 		day = p.first.Format(time.DateOnly)
@@ -173,12 +165,7 @@ func (p *Provenance) fileName() string {
 	if len(p.Runs) == 1 {
 		name = p.Runs[0].ID
 	}
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
-			return r
-		}
-		return '-'
-	}, name) + ".csv"
+	return figure.FileSafe(name) + ".csv"
 }
 
 func count(n int) string {
@@ -190,10 +177,7 @@ func count(n int) string {
 
 // dtypeOf names what a section computes.
 func dtypeOf(s *stats.Summary) string {
-	precision := ""
-	if s.Precision != "" && s.Precision != "default" {
-		precision = "precision " + s.Precision
-	}
+	precision := words.When(s.Precision != "" && s.Precision != "default", "precision %s", s.Precision)
 	return words.Joined(" · ", s.FamilyWord(), s.Dtypes(), precision, s.Quant, s.Activation, s.Options)
 }
 

@@ -46,10 +46,8 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if f.accumulators && !f.set.Changed("sizes") {
 		config.Sizes = harness.AccumulatorSizes
 	}
-	x := execution{provenance: harness.NewProvenance(config.Name, time.Now(), config.Families()...), out: f.out, resume: f.resume}
-	if x.out == "" {
-		x.out = filepath.Join("out", x.provenance.RunID+".csv")
-	}
+	x := execution{provenance: harness.NewProvenance(config.Name, time.Now(), config.Families()...), resume: f.resume}
+	x.out = cmp.Or(f.out, filepath.Join("out", x.provenance.RunID+".csv"))
 	for i, where := range f.each {
 		one := *f
 		one.where, x.last = where, i == len(f.each)-1
@@ -191,11 +189,11 @@ func list(w io.Writer, s harness.Sweep) error {
 }
 
 // exports writes the table to the files of --export.
-func (f *flags) exports(stdout io.Writer, all []stats.Summary, more []string) error {
+func (f *flags) exports(stdout io.Writer, all []stats.Summary) error {
 	for _, path := range f.export {
 		var text bytes.Buffer
 		format := strings.TrimPrefix(filepath.Ext(path), ".")
-		if err := stats.WriteTable(&text, format, stats.Shown(format, all), more...); err != nil {
+		if err := stats.WriteTable(&text, format, stats.Shown(format, all), f.columns...); err != nil {
 			return err
 		}
 		if err := files.Write(path, text.Bytes()); err != nil {
@@ -209,28 +207,14 @@ func (f *flags) exports(stdout io.Writer, all []stats.Summary, more []string) er
 // conclude prints the table of what is in the file and the file's name, whatever ended the sweep.
 func (f *flags) conclude(stdout, stderr io.Writer, out string, o harness.Outcome, err error) error {
 	if o.Repair.Bytes > 0 {
-		kept := ""
-		if o.Repair.Kept != "" {
-			kept = ", which is kept in " + o.Repair.Kept
-		}
+		kept := words.Between(", which is kept in ", o.Repair.Kept, "")
 		fmt.Fprintf(stderr, "%s: dropped %s after the last whole round%s\n", out, backend.FormatBytes(o.Repair.Bytes), kept)
 	}
 	if len(o.Rows) > 0 {
 		all := stats.Summarize(o.Rows)
 		summaries := stats.Shown("text", all)
-		var more []string
-		if f.columns != "" {
-			more, _ = stats.ParseTableColumns(f.columns) // checked
-		}
-		if lost := stats.WriteTable(stdout, "text", summaries, more...); err == nil { // else what ended the sweep is told
-			err = lost
-		}
-		if lost := stats.WriteLayers(stdout, summaries); err == nil {
-			err = lost
-		}
-		if lost := f.exports(stdout, all, more); err == nil {
-			err = lost
-		}
+		// What ended the sweep is told before what is lost of the tables.
+		err = cmp.Or(err, stats.WriteTable(stdout, "text", summaries, f.columns...), stats.WriteLayers(stdout, summaries), f.exports(stdout, all))
 		fmt.Fprintf(stdout, "%s: %s\n", cmp.Or(o.Saved, out), words.Count(len(o.Rows), "row"))
 	}
 	return sweepflag.Ended(stderr, err, cli.Command("bench", "--resume", "--out", cmp.Or(o.Saved, out)), o.Rows)

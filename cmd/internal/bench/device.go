@@ -15,6 +15,7 @@ import (
 	"matladder/harness/measure"
 	"matladder/harness/tuned"
 	"matladder/internal/cli"
+	"matladder/internal/words"
 	"matladder/machine"
 )
 
@@ -30,17 +31,16 @@ type device struct {
 
 // open opens the backend that the flags ask for.
 func (f *flags) open(ctx context.Context, c harness.Config, stderr io.Writer) (*device, error) {
-	if c.Pin && f.where.Name() != builtin.CPU {
+	e, err := f.where.Entry()
+	predicts := err == nil && e.Can&registry.Predicts != 0
+	switch {
+	case c.Pin && f.where.Name() != builtin.CPU:
 		return nil, cli.Usagef("--pin binds threads of backend %s, and kernels run on %s", builtin.CPU, f.where.Name())
-	}
-	if e, err := f.where.Entry(); err == nil && c.Cache != "" && e.Can&registry.Predicts != 0 {
+	case c.Cache != "" && predicts:
 		return nil, cli.Usagef("--cache %s is for measuring, and backend %s predicts", c.Cache, e.Name)
-	}
-	if e, err := f.where.Entry(); err == nil && e.Can&registry.Predicts != 0 && (f.set.Changed("inputs") || len(c.Inputs) > 1) {
+	case predicts && (f.set.Changed("inputs") || len(c.Inputs) > 1):
 		return nil, cli.Usagef("--inputs %s is for measuring: what backend %s predicts does not depend on inputs", strings.Join(c.Inputs, ","), e.Name)
-	}
-	switch e, err := f.where.Entry(); {
-	case err == nil && e.Can&registry.Predicts != 0 && (len(c.Duty) > 0 || c.Cool > 0):
+	case predicts && (len(c.Duty) > 0 || c.Cool > 0):
 		return nil, cli.Usagef("--duty and --cool are for measuring, and backend %s predicts", e.Name)
 	case f.set.Changed("window") && (len(c.Duty) == 0 || c.Window == 0):
 		return nil, cli.Usagef("--window %s: want a time above 0, and --duty beside it", c.Window)
@@ -79,9 +79,7 @@ func (d *device) findBaseline(ctx context.Context, open bool) {
 			d.baseline = b
 		}
 	}
-	if err != nil {
-		d.noBaseline = err
-	}
+	d.noBaseline = err
 }
 
 // checkWhere refuses what makes no sense where the flags ask to run.
@@ -112,11 +110,8 @@ func printMachine(ctx context.Context, w io.Writer, d *device, now time.Time) {
 		if !f.Known() {
 			value = "not known"
 		}
-		source := cmp.Or(f.Source, f.Why)
-		if f.Measured && !f.At.IsZero() {
-			source += ", " + ago(now.Sub(f.At)) + " (" + f.At.Format(time.DateOnly) + ")"
-		}
-		fmt.Fprintf(w, "  %-24s %-14s %s\n", name, value, source)
+		age := words.When(f.Measured && !f.At.IsZero(), ", %s (%s)", ago(now.Sub(f.At)), f.At.Format(time.DateOnly))
+		fmt.Fprintf(w, "  %-24s %-14s %s%s\n", name, value, cmp.Or(f.Source, f.Why), age)
 	}
 	fmt.Fprintf(w, "  %-24s %s\n", "chip", m.Key)
 	if m.Cores > 0 {
@@ -156,10 +151,8 @@ func ago(d time.Duration) string {
 		name string
 		size time.Duration
 	}{{"day", 24 * time.Hour}, {"hour", time.Hour}, {"minute", time.Minute}} {
-		if n := int(d / u.size); n > 1 {
-			return fmt.Sprintf("%d %ss ago", n, u.name)
-		} else if n == 1 {
-			return fmt.Sprintf("1 %s ago", u.name)
+		if n := int(d / u.size); n > 0 {
+			return words.Count(n, u.name) + " ago"
 		}
 	}
 	return "just now"

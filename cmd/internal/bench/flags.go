@@ -4,12 +4,6 @@ import (
 	_ "embed"
 	"errors"
 	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
-	"time"
-
 	"matladder/backend/foreign/process"
 	"matladder/backend/registry/builtin"
 	"matladder/check"
@@ -18,6 +12,10 @@ import (
 	"matladder/harness"
 	"matladder/internal/cli"
 	"matladder/stats"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 )
@@ -28,14 +26,13 @@ type flags struct {
 
 	where                         *deviceflag.Flags
 	each                          []*deviceflag.Flags // where, for one chip of --topology each
-	out, fault, tuned, columns    string
-	with, export                  []string
+	out, fault, tuned             string
+	with, export, columns         []string
 	interpreter                   string // of --python
 	predict, resume, list, dryRun bool
 	machine, probe, counters      bool
 	accumulators                  bool
 	trace, bundle                 string
-	budget                        time.Duration
 	threads                       int
 
 	recalled *sweepflag.Record // the sweep to go on with, if it is not in the flags
@@ -61,7 +58,7 @@ func parseFlags(args []string) (*flags, error) {
 	s.IntVar(&f.threads, "threads", 0, "`THREADS` of the CPU; 0 for one a core")
 	s.Bool("pin", false, "bind the threads of kernels to cores (Linux, backend "+builtin.CPU+")")
 	cli.Group(s, "WHERE")
-	s.DurationVar(&f.budget, "time-budget", 0, "wall `TIME` of the whole execution, such as 60s; 0 for no limit")
+	s.Duration("time-budget", 0, "wall `TIME` of the whole execution, such as 60s; 0 for no limit")
 	s.Int64("seed", 0, "`SEED` of inputs and orders")
 	s.String("cache", "", "`CACHE` that a launch finds: warm, or cold with none of its operands (backend "+builtin.CPU+")")
 	cli.Offer(s, "cache", []string{"warm", "cold"})
@@ -75,7 +72,7 @@ func parseFlags(args []string) (*flags, error) {
 	cli.Group(s, "HOW TO MEASURE")
 	s.StringVar(&f.out, "out", "", "results `FILE`; out/<run>.csv if not given")
 	s.BoolVar(&f.resume, "resume", false, "resume the sweep of the results file --out; no other flags are needed")
-	s.StringVar(&f.columns, "table-columns", "", "more `COLUMNS` of the table at the end")
+	s.String("table-columns", "", "more `COLUMNS` of the table at the end")
 	cli.Known(s, "table-columns", stats.TableColumns)
 	s.StringArrayVar(&f.export, "export", nil, "write the table, which plot makes of the results too, to `FILE`.json, .md or .csv; may be repeated")
 	s.StringVar(&f.trace, "trace", "", "write what each thread does in one launch of each kernel to `FILE`, for ui.perfetto.dev")
@@ -92,11 +89,6 @@ func parseFlags(args []string) (*flags, error) {
 	return f, f.check()
 }
 
-func badColumns(text string) error {
-	_, err := stats.ParseTableColumns(text)
-	return err
-}
-
 // check refuses what makes no sense whatever the sweep.
 func (f *flags) check() error {
 	switch {
@@ -110,12 +102,8 @@ func (f *flags) check() error {
 		return cli.Usagef("--accumulators prints a table and measures nothing: leave --out, --list, --dry-run and --machine out")
 	case f.accumulators && f.set.Changed("inputs"):
 		return cli.Usagef("--accumulators multiplies matrices of its own: leave --inputs out")
-	case f.budget < 0:
-		return cli.Usagef("--time-budget %s is negative", f.budget)
 	case f.threads < 0:
 		return cli.Usagef("--threads %d is negative", f.threads)
-	case f.columns != "" && badColumns(f.columns) != nil:
-		return cli.Usagef("--table-columns: %w", badColumns(f.columns))
 	case (f.trace != "" || f.export != nil || f.bundle != "") && (f.list || f.dryRun || f.machine || f.accumulators):
 		return cli.Usagef("--trace, --export and --bundle need a sweep that runs: leave --list, --dry-run, --machine and --accumulators out")
 	case f.bundle != "" && filepath.Ext(f.bundle) != ".zip":
@@ -135,6 +123,11 @@ func (f *flags) check() error {
 		}
 	}
 	var err error
+	if f.set.Changed("table-columns") {
+		if f.columns, err = stats.ParseTableColumns(f.set.Lookup("table-columns").Value.String()); err != nil {
+			return cli.Usagef("--table-columns: %w", err)
+		}
+	}
 	if f.each, err = f.where.Each(); err != nil {
 		return err
 	}

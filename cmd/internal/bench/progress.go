@@ -57,20 +57,13 @@ func (p *progress) observe(e harness.Event) {
 		what = fmt.Sprintf("narrowing %s: %s", words.Count(e.Narrowed, "wide interval"), title)
 	}
 	for _, r := range e.Rows {
-		if !harness.Bad(r.Status) {
-			continue
+		if harness.Bad(r.Status) {
+			p.say("%s %s: %s: %s\n", r.Kernel, title, r.Status, r.Reason)
 		}
-		if p.bar != nil {
-			p.bar.Clear()
-		}
-		fmt.Fprintf(p.w, "%s %s: %s: %s\n", r.Kernel, title, r.Status, r.Reason)
 	}
 	if e.Repetitions >= enoughToTell && 2*e.Disturbed > e.Repetitions && !p.told {
 		p.told = true
-		if p.bar != nil {
-			p.bar.Clear()
-		}
-		fmt.Fprintf(p.w, "this machine is not quiet: %d of the first %d repetitions were disturbed; they are measured again as long as time is left; causes follow the table\n", e.Disturbed, e.Repetitions)
+		p.say("this machine is not quiet: %d of the first %d repetitions were disturbed; they are measured again as long as time is left; causes follow the table\n", e.Disturbed, e.Repetitions)
 	}
 	switch {
 	case p.bar != nil:
@@ -85,6 +78,14 @@ func (p *progress) observe(e harness.Event) {
 	}
 }
 
+// say writes a line in the place of the bar.
+func (p *progress) say(format string, args ...any) {
+	if p.bar != nil {
+		p.bar.Clear()
+	}
+	fmt.Fprintf(p.w, format, args...)
+}
+
 // finish takes the bar away.
 func (p *progress) finish() {
 	if p.bar != nil {
@@ -94,13 +95,9 @@ func (p *progress) finish() {
 
 // printEstimate says what a sweep needs.
 func printEstimate(w io.Writer, e harness.Estimate, predicted bool) {
-	fmt.Fprintf(w, "%s in %s", words.Count(e.Points, "point"), words.Count(e.Groups, "group"))
-	if e.Unmeasured > 0 {
-		fmt.Fprintf(w, ", %d of them skipped or unsupported", e.Unmeasured)
-	}
-	if e.TooBig > 0 {
-		fmt.Fprintf(w, ", %d too big: up to %s for %s of free memory", e.TooBig, backend.FormatBytes(e.Needed), backend.FormatBytes(e.Free))
-	}
+	fmt.Fprintf(w, "%s in %s%s%s", words.Count(e.Points, "point"), words.Count(e.Groups, "group"),
+		words.When(e.Unmeasured > 0, ", %d of them skipped or unsupported", e.Unmeasured),
+		words.When(e.TooBig > 0, ", %d too big: up to %s for %s of free memory", e.TooBig, backend.FormatBytes(e.Needed), backend.FormatBytes(e.Free)))
 	if predicted {
 		fmt.Fprintln(w, "\nto compile, as far as they are not known from before")
 		return
@@ -110,10 +107,11 @@ func printEstimate(w io.Writer, e harness.Estimate, predicted bool) {
 
 // oneLine is the same in short.
 func oneLine(e harness.Estimate, predicted bool) string {
+	how := ", " + duration(e)
 	if predicted {
-		return fmt.Sprintf("%s in %s to predict", words.Count(e.Points, "point"), words.Count(e.Groups, "group"))
+		how = " to predict"
 	}
-	return fmt.Sprintf("%s in %s, %s", words.Count(e.Points, "point"), words.Count(e.Groups, "group"), duration(e))
+	return fmt.Sprintf("%s in %s%s", words.Count(e.Points, "point"), words.Count(e.Groups, "group"), how)
 }
 
 // duration says how long a sweep takes if its kernels reach half of the peak:

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"matladder/internal/cli"
+	"matladder/internal/each"
 	"matladder/internal/words"
 	"matladder/stats"
 	"matladder/stats/twosample"
@@ -54,7 +55,7 @@ func (o *options) runAB(ctx context.Context, stdout, stderr io.Writer, warn func
 		return err
 	}
 	defer t.clear()
-	stopped := t.run(ctx, warn)
+	stopped := t.measure(ctx, warn)
 	if len(t.files[0]) == 0 {
 		return stopped
 	}
@@ -90,14 +91,6 @@ func (t *abTest) clear() {
 	}
 }
 
-// run has the sides take turns.
-func (t *abTest) run(ctx context.Context, warn func(error)) error {
-	if err := t.tryOut(ctx); err != nil {
-		return err
-	}
-	return t.measure(ctx, warn)
-}
-
 // makeFolder makes the folder of results files. One that is kept must be new or empty:
 // files of two comparisons could not be told apart.
 func (t *abTest) makeFolder() (err error) {
@@ -106,15 +99,15 @@ func (t *abTest) makeFolder() (err error) {
 		return err
 	}
 	t.folder = t.keep
-	if err := os.MkdirAll(t.folder, 0o755); err != nil {
-		return cli.Usagef("--keep: %w", err)
+	var list []os.DirEntry
+	if err = os.MkdirAll(t.folder, 0o755); err == nil {
+		list, err = os.ReadDir(t.folder)
 	}
-	list, err := os.ReadDir(t.folder)
+	if err == nil && len(list) > 0 {
+		err = fmt.Errorf("%s is not empty", t.folder)
+	}
 	if err != nil {
 		return cli.Usagef("--keep: %w", err)
-	}
-	if len(list) > 0 {
-		return cli.Usagef("--keep: %s is not empty", t.folder)
 	}
 	return nil
 }
@@ -145,9 +138,12 @@ func (t *abTest) tryOut(ctx context.Context) error {
 	return nil
 }
 
-// measure has the sides take turns until every point has a verdict, or there are as many
+// measure tries the sides out, and has them take turns until every point has a verdict, or there are as many
 // pairs as there may be. Turns that end early are compared as at the next look.
 func (t *abTest) measure(ctx context.Context, warn func(error)) (stopped error) {
+	if err := t.tryOut(ctx); err != nil {
+		return err
+	}
 	rng := rand.New(rand.NewPCG(t.seed, 0xab))
 	for _, look := range twosample.Looks(t.pairs, t.mostPairs) {
 		stopped = t.takeTurns(ctx, rng, look.Pairs)
@@ -166,13 +162,10 @@ func (t *abTest) measure(ctx context.Context, warn func(error)) (stopped error) 
 }
 
 // untold is how many points have no verdict yet that more turns could bring.
-func (t *abTest) untold() (n int) {
-	for i := range t.list {
-		if c := &t.list[i]; c.Verdict == stats.Unsure && (t.target == "" || name(c.New) == t.target) {
-			n++
-		}
-	}
-	return n
+func (t *abTest) untold() int {
+	return len(each.That(t.list, func(c stats.Comparison) bool {
+		return c.Verdict == stats.Unsure && (t.target == "" || name(c.New) == t.target)
+	}))
 }
 
 // takeTurns runs pairs of turns until there are as many as wanted. Which side is first is
@@ -220,8 +213,7 @@ func (t *abTest) turn(ctx context.Context, side int, path string, budget time.Du
 // giveUp returns last, or an error with it, if that ends the turns: a mistake in the
 // command line, or one failure too many. Otherwise nil.
 func (t *abTest) giveUp(last error) error {
-	var usage *cli.UsageError
-	if errors.As(last, &usage) {
+	if errors.As(last, new(*cli.UsageError)) {
 		return last
 	}
 	for _, list := range t.failures {
@@ -317,16 +309,16 @@ func parseProgram(name, words string, sweep []string) (*program, error) {
 		p.path, p.args = list[0], list[1:]
 	}
 	info, err := os.Stat(p.path)
-	switch {
-	case err != nil:
-		return nil, cli.Usagef("%s: %w", name, err)
-	case info.IsDir():
-		return nil, cli.Usagef("%s: %s is a folder; build a program there: go build -o bench-old ./cmd/bench", name, p.path)
+	if err == nil && info.IsDir() {
+		err = fmt.Errorf("%s is a folder; build a program there: go build -o bench-old ./cmd/bench", p.path)
 	}
-	if p.path, err = filepath.Abs(p.path); err != nil {
-		return nil, cli.Usagef("%s: %w", name, err)
+	if err == nil {
+		p.path, err = filepath.Abs(p.path)
 	}
-	if err := p.identify(); err != nil {
+	if err == nil {
+		err = p.identify()
+	}
+	if err != nil {
 		return nil, cli.Usagef("%s: %w", name, err)
 	}
 	p.args = slices.Concat(sweep, p.args)

@@ -18,6 +18,7 @@ import (
 
 	"matladder/internal/childlog"
 	"matladder/internal/cli"
+	"matladder/internal/each"
 	"matladder/internal/words"
 	"matladder/stats"
 
@@ -84,7 +85,7 @@ func (o *options) runBisect(ctx context.Context, stdout, stderr io.Writer, warn 
 	if err != nil {
 		return err
 	}
-	slower := slices.DeleteFunc(slices.Clone(table.list), func(c stats.Comparison) bool { return c.Verdict != stats.Slower })
+	slower := each.That(table.list, func(c stats.Comparison) bool { return c.Verdict == stats.Slower })
 	if len(slower) == 0 {
 		return cmp.Or(table.conclude(stdout, warn), fmt.Errorf("no point is SLOWER at the end of %s: there is nothing to look for", o.bisect))
 	}
@@ -147,7 +148,7 @@ func (b *bisection) compareAt(ctx context.Context, commit string) (*abTest, erro
 	}
 	defer t.clear()
 	t.target, t.sides[0].name, t.sides[1].name = b.target, b.title(ctx, b.old[0]), b.title(ctx, commit)
-	if err := t.run(ctx, b.warn); err != nil {
+	if err := t.measure(ctx, b.warn); err != nil {
 		return nil, err
 	}
 	if len(t.list) == 0 {
@@ -157,11 +158,7 @@ func (b *bisection) compareAt(ctx context.Context, commit string) (*abTest, erro
 }
 
 func (b *bisection) program(commit string) string {
-	path := filepath.Join(b.folder, "bench-"+commit)
-	if runtime.GOOS == "windows" {
-		path += ".exe"
-	}
-	return path
+	return filepath.Join(b.folder, "bench-"+commit+words.When(runtime.GOOS == "windows", ".exe"))
 }
 
 // build makes the program of a commit.

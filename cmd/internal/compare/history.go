@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"matladder/internal/cli"
+	"matladder/internal/each"
 	"matladder/internal/files"
 	"matladder/plots"
 	"matladder/plots/figure"
@@ -41,11 +42,8 @@ func (o *options) runHistory(ctx context.Context, stdout io.Writer, warn func(er
 		return noRows(o.history, all)
 	}
 	series := stats.History(rows, o.band, o.best)
-	var list, latest []stats.Comparison
-	for _, s := range series {
-		list = append(list, s.Changes...)
-		latest = append(latest, s.Changes[len(s.Changes)-1])
-	}
+	list := slices.Concat(each.Of(series, func(s stats.Series) []stats.Comparison { return s.Changes })...)
+	latest := each.Of(series, func(s stats.Series) stats.Comparison { return s.Changes[len(s.Changes)-1] })
 	if len(list) == 0 {
 		return fmt.Errorf("%s has no point with a time", o.history)
 	}

@@ -3,6 +3,7 @@ package compare
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -129,12 +130,7 @@ func parse(args []string) (*options, error) {
 func (o *options) place(f *pflag.FlagSet) error {
 	turns := "--ab and --bisect"
 	of := map[string]string{"pairs": turns, "most-pairs": turns, "turn": turns, "seed": turns, "keep": "--ab", "out": "--history", "build": "--bisect"}
-	var modes []string
-	for _, mode := range []string{"ab", "history", "bisect"} {
-		if f.Changed(mode) {
-			modes = append(modes, "--"+mode)
-		}
-	}
+	modes := each.That([]string{"--ab", "--history", "--bisect"}, func(mode string) bool { return f.Changed(mode[2:]) })
 	for _, name := range slices.Sorted(maps.Keys(of)) {
 		if f.Changed(name) && !slices.ContainsFunc(modes, func(m string) bool { return strings.Contains(of[name], m) }) {
 			return cli.Usagef("--%s is for %s", name, of[name])
@@ -210,9 +206,7 @@ func (o *options) placeTurns(f *pflag.FlagSet, sweep []string) error {
 	case o.turnBudget > mostBudget:
 		return cli.Usagef("--turn %s: at most %s; more --pairs tell more than longer turns", o.turnBudget, mostBudget)
 	}
-	if o.mostPairs == 0 {
-		o.mostPairs = 4 * o.pairs
-	}
+	o.mostPairs = cmp.Or(o.mostPairs, 4*o.pairs)
 	if o.sweep = sweep; len(sweep) == 0 {
 		o.sweep = usualSweep
 	}
@@ -260,42 +254,31 @@ func (o *options) write(stdout io.Writer, warn func(error), list []stats.Compari
 	if err := stats.WriteComparisons(stdout, o.as, list); err != nil {
 		return err
 	}
-	if n := len(onlyOld); n > 0 {
-		warn(fmt.Errorf("%d points only in %s, the first is %s", n, sideName(o.old), name(onlyOld[0])))
-	}
-	if n := len(onlyNew); n > 0 {
-		warn(fmt.Errorf("%d points only in %s, the first is %s", n, sideName(o.new), name(onlyNew[0])))
+	for i, alone := range [][]*stats.Summary{onlyOld, onlyNew} {
+		if n := len(alone); n > 0 {
+			warn(fmt.Errorf("%d points only in %s, the first is %s", n, sideName([][]string{o.old, o.new}[i]), name(alone[0])))
+		}
 	}
 	return o.judge(list)
 }
 
 // sideName names the files of a side.
-func sideName(files []string) string {
-	if len(files) == 1 {
-		return files[0]
-	}
-	return fmt.Sprintf("%s and %d more", files[0], len(files)-1)
-}
+func sideName(files []string) string { return words.First(files, 1, " ") }
 
 // read summarizes the points of a side's files that are asked for.
 func (o *options) read(ctx context.Context, files []string, warn func(error)) ([]stats.Summary, error) {
 	var side []stats.Summary
 	for _, path := range files {
-		list, err := o.readFile(ctx, path, warn)
+		all, list, err := o.summarize(ctx, path, warn)
+		if err == nil && len(list) == 0 {
+			err = noRows(path, all)
+		}
 		if err != nil {
 			return nil, err
 		}
 		side = append(side, list...)
 	}
 	return side, nil
-}
-
-func (o *options) readFile(ctx context.Context, path string, warn func(error)) ([]stats.Summary, error) {
-	all, list, err := o.summarize(ctx, path, warn)
-	if err == nil && len(list) == 0 {
-		err = noRows(path, all)
-	}
-	return list, err
 }
 
 // summarize returns the points of a file, and those that are asked for.
@@ -340,10 +323,8 @@ func noRows(path string, all []stats.Summary) error {
 
 // contents names the kernels and dtypes of rows.
 func contents(rows []stats.Summary) string {
-	var kernels, dtypes []string
-	for _, s := range rows {
-		kernels, dtypes = append(kernels, s.Kernel), append(dtypes, s.DtypeA)
-	}
+	kernels := each.Of(rows, func(s stats.Summary) string { return s.Kernel })
+	dtypes := each.Of(rows, func(s stats.Summary) string { return s.DtypeA })
 	slices.SortFunc(kernels, stats.CompareKernels)
 	slices.Sort(dtypes)
 	return strings.Join(slices.Compact(kernels), ", ") + " in " + strings.Join(slices.Compact(dtypes), ", ")
@@ -373,9 +354,8 @@ func (o *options) judge(list []stats.Comparison) error {
 	if o.limit < 0 {
 		return nil
 	}
-	bad := slices.DeleteFunc(slices.Clone(list), func(c stats.Comparison) bool {
-		slower := c.Verdict == stats.Slower && 1/c.Ratio.Median > 1+o.limit
-		return !slower && c.Verdict != stats.Lost
+	bad := each.That(list, func(c stats.Comparison) bool {
+		return c.Verdict == stats.Lost || c.Verdict == stats.Slower && 1/c.Ratio.Median > 1+o.limit
 	})
 	if len(bad) == 0 {
 		return nil
@@ -394,6 +374,5 @@ func name(s *stats.Summary) string {
 	if s.Mode == results.Predicted { // a file may have several
 		chip = words.Between("for ", s.Chip, "")
 	}
-	return strings.Join(slices.DeleteFunc([]string{s.Kernel, s.Variant, s.Blocks(), s.Dtypes(), s.Size(), string(s.Mode), chip},
-		func(part string) bool { return part == "" }), " ")
+	return words.Joined(" ", s.Kernel, s.Variant, s.Blocks(), s.Dtypes(), s.Size(), string(s.Mode), chip)
 }

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,7 +40,7 @@ func (p *program) measure(ctx context.Context, path string, budget time.Duration
 	case !errors.As(err, &exit):
 		return cli.Usagef("%s: %w", p.name, err)
 	}
-	said := strings.TrimPrefix(output.Line(), "bench: ")
+	said := cmp.Or(strings.TrimPrefix(output.Line(), "bench: "), "it said nothing")
 	switch exit.ExitCode() {
 	case cli.Usage:
 		return cli.Usagef("%s: %s%s", p.name, said, p.hint)
@@ -47,9 +48,6 @@ func (p *program) measure(ctx context.Context, path string, budget time.Duration
 		if info, err := os.Stat(path); err == nil && info.Size() > 0 {
 			return nil // its rows say what went wrong
 		}
-	}
-	if said == "" {
-		said = "it said nothing"
 	}
 	return fmt.Errorf("%s: %s: %s", p.name, exit, said)
 }

@@ -16,6 +16,7 @@ import (
 	"matladder/backend/seeded"
 	"matladder/harness"
 	"matladder/internal/cli"
+	"matladder/internal/each"
 	"matladder/internal/words"
 	"matladder/problem"
 	"matladder/results"
@@ -62,9 +63,7 @@ func runVerify(ctx context.Context, args []string, stdout io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
-	for _, w := range rows.Warnings() {
-		v.wrong = append(v.wrong, w.Error())
-	}
+	v.wrong = each.Of(rows.Warnings(), error.Error)
 	v.points = stats.Summarize(rows.Rows)
 	unknown := v.figures()
 	fmt.Fprintf(stdout, "files       %s, each with its hash\nfigures     of %s, made of %s again\n",
@@ -97,7 +96,7 @@ func runVerify(ctx context.Context, args []string, stdout io.Writer) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if n := len(v.wrong); n > 0 {
+	if len(v.wrong) > 0 {
 		return fmt.Errorf("%s: %s", args[0], words.First(v.wrong, 3, "; "))
 	}
 	return nil

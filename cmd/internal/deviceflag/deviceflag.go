@@ -14,6 +14,7 @@ import (
 	"matladder/backend/registry"
 	"matladder/backend/registry/builtin"
 	"matladder/internal/cli"
+	"matladder/internal/words"
 
 	"github.com/spf13/pflag"
 )
@@ -24,7 +25,8 @@ const help = "help"
 // Flags are the flags of a command.
 type Flags struct {
 	Backend, Topology string
-	params, assume    []string
+	Assume            []string // trips of loops
+	params            []string
 	can               registry.Ability // any of which the backend must have
 }
 
@@ -33,11 +35,7 @@ func Define(s *pflag.FlagSet, can registry.Ability) *Flags {
 	f := &Flags{can: can}
 	s.StringVar(&f.Backend, "backend", "", "`BACKEND` to run on, "+builtin.CPU+" or with --topology "+builtin.AOT+" if not given; help explains")
 	cli.Known(s, "backend", registry.Names(can))
-	several := ""
-	if can == 0 {
-		several = ", or several joined by commas"
-	}
-	s.StringVar(&f.Topology, "topology", "", "`CHIP` to predict for"+several)
+	s.StringVar(&f.Topology, "topology", "", "`CHIP` to predict for"+words.When(can == 0, ", or several joined by commas"))
 	cli.Known(s, "topology", registry.Chips())
 	s.StringArrayVar(&f.params, "param", nil, "parameter `KEY=VALUE` of the backend; may be repeated; help lists those of --backend")
 	return f
@@ -45,22 +43,19 @@ func Define(s *pflag.FlagSet, can registry.Ability) *Flags {
 
 // DefineAssume adds --assume, for commands that predict programs which others wrote.
 func (f *Flags) DefineAssume(s *pflag.FlagSet) {
-	s.StringArrayVar(&f.assume, "assume", nil, "trips of a loop whose count the data decides, `NAME=TRIPS`, named as in its row; may be repeated")
+	s.StringArrayVar(&f.Assume, "assume", nil, "trips of a loop whose count the data decides, `NAME=TRIPS`, named as in its row; may be repeated")
 }
-
-// Assume are the values of --assume.
-func (f *Flags) Assume() []string { return f.assume }
 
 // pairs are the parameters; what is assumed is one.
 func (f *Flags) pairs() (map[string]string, error) {
 	params, err := cli.Pairs("--param", f.params)
-	if len(f.assume) == 0 || err != nil {
+	if len(f.Assume) == 0 || err != nil {
 		return params, err
 	}
 	if params == nil {
 		params = map[string]string{}
 	}
-	params["assume"] = strings.Join(f.assume, ",")
+	params["assume"] = strings.Join(f.Assume, ",")
 	return params, nil
 }
 

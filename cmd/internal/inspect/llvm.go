@@ -2,10 +2,10 @@ package inspect
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"os/exec"
 	"regexp"
 	"runtime"
@@ -169,9 +169,7 @@ func (t *tools) pressure(ctx context.Context, loop []instruction, asked string) 
 		case line != "":
 			err = fmt.Errorf("%s", strings.TrimPrefix(line, "error: "))
 		}
-		if first == nil {
-			first = err
-		}
+		first = cmp.Or(first, err)
 	}
 	return nil, fmt.Errorf("llvm-mca: %w", first)
 }
@@ -206,16 +204,12 @@ func (t *tools) annotate(ctx context.Context, w *strings.Builder, r backend.Rout
 			used = append(used, i)
 		}
 	}
-	slices.SortStableFunc(used, func(i, j int) int { return int(math.Copysign(1, total[j]-total[i])) })
 	fullest := ""
 	if len(used) > 0 {
-		fullest = fmt.Sprintf("; the fullest port, %s, is busy %.0f %% of them", ports[used[0]], 100*total[used[0]]/cycles)
+		at := slices.MaxFunc(used, func(i, j int) int { return cmp.Compare(total[i], total[j]) })
+		fullest = fmt.Sprintf("; the fullest port, %s, is busy %.0f %% of them", ports[at], 100*total[at]/cycles)
 	}
-	slices.Sort(used)
-	model := report.TargetInfo.CPUName + " as llvm-mca models it"
-	if asked == "" && report.cpu != processors("")[0] {
-		model += ", which does not know this processor"
-	}
+	model := report.TargetInfo.CPUName + " as llvm-mca models it" + words.When(asked == "" && report.cpu != processors("")[0], ", which does not know this processor")
 	fmt.Fprintf(w, "  the loop that multiplies, %s of %d, on %s; caches hit always:\n", words.Count(len(loop), "instruction"), len(list), model)
 	fmt.Fprintf(w, "  %.1f cycles a turn, at least %.1f; %s in it, %.2f a cycle%s\n\n", cycles, region.SummaryView.BlockRThroughput, words.Count(multiplications, "multiplication"), float64(multiplications)/cycles, fullest)
 	tw := tabwriter.NewWriter(w, 0, 0, 1, ' ', tabwriter.AlignRight)

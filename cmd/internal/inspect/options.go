@@ -25,28 +25,17 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// formats are the formats of each way to show a kernel, the default first.
+// formats are those that ways to show a kernel have besides text.
 var formats = map[string][]string{
-	"tile":     {"text"},
-	"json":     {"text"},
-	"counts":   {"text", "csv"},
-	"steps":    {"text", "csv"},
-	"traverse": {"text", "csv", "json", "html"},
-
-	"mosaic":    {"text"},
-	"stablehlo": {"text"},
-	"schedule":  {"text", "csv"},
-	"table":     {"text", "csv"},
-
-	"plan":     {"text"},
-	"asm":      {"text"},
-	"anatomy":  {"text"},
-	"timeline": {"text", "json", "svg"},
-
-	"accumulator": {"text"},
+	"counts":   {"csv"},
+	"steps":    {"csv"},
+	"traverse": {"csv", "json", "html"},
+	"schedule": {"csv"},
+	"table":    {"csv"},
+	"timeline": {"json", "svg"},
 }
 
-// ways are the keys of formats in the order of the manual.
+// ways are those to show a kernel in the order of the manual.
 var ways = []string{"tile", "json", "counts", "steps", "traverse", "mosaic", "stablehlo", "schedule", "table", "plan", "asm", "anatomy", "timeline", "accumulator"}
 
 // defaultSteps is how many steps a format shows.
@@ -126,7 +115,7 @@ func parse(args []string) (*options, error) {
 	}
 	foreign := o.program != "" || o.wrong != nil || o.launched != nil
 	var err error
-	if o.assume, err = aot.ParseAssumptions(o.where.Assume()); err != nil {
+	if o.assume, err = aot.ParseAssumptions(o.where.Assume); err != nil {
 		return o, fmt.Errorf("--assume %w", err)
 	} else if o.assume != nil && (!foreign || o.launched != nil) {
 		return o, errors.New("--assume is for StableHLO programs, whose loops data may decide")
@@ -134,8 +123,8 @@ func parse(args []string) (*options, error) {
 	if o.as == builtin.CPU { // the plan of this machine's backend has that name too
 		o.as = "plan"
 	}
-	switch known, ok := formats[o.as]; {
-	case !ok:
+	switch known := append([]string{"text"}, formats[o.as]...); {
+	case !slices.Contains(ways, o.as):
 		return o, fmt.Errorf("--as: unknown %q, known are %s", o.as, strings.Join(ways, ", "))
 	case launch != "" && o.launched == nil:
 		return o, fmt.Errorf("--launch is for a kernel of Triton, which %s is not", f.Arg(0))
@@ -205,21 +194,15 @@ func (o *options) build(f *pflag.FlagSet, sizes, dtype, blocks string) (err erro
 	if o.as == "accumulator" && family == problem.MatmulFamily && !f.Changed("sizes") {
 		sizes = family.Short(harness.AccumulatorSizes[0])
 	}
-	asked, err := harness.ParseDtypes(family, dtype)
-	if err == nil && len(asked) > 1 {
-		err = fmt.Errorf("%q: want one, have %d", dtype, len(asked))
-	}
+	asked, err := one("dtype", family, dtype, harness.ParseDtypes)
 	if err != nil {
-		return fmt.Errorf("--dtype: %w", err)
+		return err
 	}
-	shapes, err := harness.ParseSizes(family, sizes)
-	if err == nil && len(shapes) > 1 {
-		err = fmt.Errorf("%q: want one, have %d", sizes, len(shapes))
-	}
+	shape, err := one("sizes", family, sizes, harness.ParseSizes)
 	if err != nil {
-		return fmt.Errorf("--sizes: %w", err)
+		return err
 	}
-	o.problem = family.Make(shapes[0], asked[0])
+	o.problem = family.Make(shape, asked)
 	if err := o.problem.Validate(); err != nil {
 		return err
 	}
@@ -231,7 +214,7 @@ func (o *options) build(f *pflag.FlagSet, sizes, dtype, blocks string) (err erro
 		return fmt.Errorf("--variant: %s has no %q on this problem (known: %s)", o.kernel.Name(), o.variant, known)
 	}
 	if f.Changed("blocks") {
-		if !o.chooses() {
+		if !kernels.ChoosesBlocks(o.kernel) {
 			return fmt.Errorf("--blocks is for kernels that take a choice: %s has block shapes of its own", o.kernel.Name())
 		}
 		if o.blocks, err = family.ParseBlocks(blocks); err != nil {
@@ -243,18 +226,22 @@ func (o *options) build(f *pflag.FlagSet, sizes, dtype, blocks string) (err erro
 		err = o.choose()
 	}
 	o.subject = subjectOf(o.kernel, o.problem)
-	if o.chooses() { // others have one block shape for a problem
+	if kernels.ChoosesBlocks(o.kernel) { // others have one block shape for a problem
 		o.stem += "_" + o.blocks.String()
 	}
 	return err
 }
 
-// chooses reports whether the kernel's block shape is a choice.
-func (o *options) chooses() bool { return kernels.ChoosesBlocks(o.kernel) }
-
-// machine is what the kernel may know of the device.
-func (o *options) machine() problem.Machine {
-	return problem.Machine{FastBytes: int64(o.device.FastDefaultBytes.Value), Parallel: max(1, o.device.Parallel)}
+// one is the single item of a list that a flag of bench takes.
+func one[T any](flag string, family *problem.Family, text string, parse func(*problem.Family, string) ([]T, error)) (item T, err error) {
+	list, err := parse(family, text)
+	if err == nil && len(list) > 1 {
+		err = fmt.Errorf("%q: want one, have %d", text, len(list))
+	}
+	if err != nil {
+		return item, fmt.Errorf("--%s: %w", flag, err)
+	}
+	return list[0], nil
 }
 
 // choose takes the candidate that moves the fewest bytes of those that fit the device, or of all if
@@ -262,7 +249,7 @@ func (o *options) machine() problem.Machine {
 func (o *options) choose() error {
 	limit := int64(o.device.FastDefaultBytes.Value)
 	var best model.Counts
-	for _, b := range o.kernel.Candidates(o.problem, o.machine()) {
+	for _, b := range o.kernel.Candidates(o.problem, problem.Machine{FastBytes: limit, Parallel: max(1, o.device.Parallel)}) {
 		programs, err := o.kernel.Build(o.problem, o.variant, b)
 		if err != nil {
 			return err

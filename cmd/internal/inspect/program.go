@@ -198,10 +198,7 @@ func (o *options) chipTable(w io.Writer, b *aot.Backend, list []aot.Kernel, sum 
 			vmem = traverse.FastMemory(k.VMEM)
 		}
 		if k.Bundles > 0 {
-			code = fmt.Sprintf("%d × %d", k.Bundles, max(1, k.Trips))
-			if k.Times > 1 {
-				code += fmt.Sprintf(", %d times", k.Times)
-			}
+			code = fmt.Sprintf("%d × %d", k.Bundles, max(1, k.Trips)) + words.When(k.Times > 1, ", %d times", k.Times)
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.Kernel, time, band, limit, flops, traverse.Bytes(k.Work.Bytes), vmem, code)
 	}
@@ -224,13 +221,19 @@ func (o *options) chipTable(w io.Writer, b *aot.Backend, list []aot.Kernel, sum 
 func (o *options) rated(w io.Writer, sum backend.Prediction, peak machine.Figure, of string) error {
 	seconds := sum.Elapsed.Seconds()
 	fmt.Fprintf(w, "launch: %s predicted, %s … %s", stats.FormatSeconds(seconds), stats.FormatSeconds(sum.Low.Seconds()), stats.FormatSeconds(sum.High.Seconds()))
-	if rate := float64(o.flops) / seconds; o.flops > 0 {
-		unit, divisor := results.RateUnit(rate, unitOf(o.dtype))
-		fmt.Fprintf(w, ", %.4g %s", rate/divisor, unit)
-		if peak.Known() {
-			fmt.Fprintf(w, ", %.1f %% of the %s peak of %.4g %s", 100*rate/peak.Value, of, peak.Value/divisor, unit)
-		}
+	if o.flops > 0 {
+		o.writeRate(w, seconds, peak, of)
 	}
 	_, err := fmt.Fprint(w, "\n\n")
 	return err
+}
+
+// writeRate writes the rate of a launch, and at what part of a peak it is.
+func (o *options) writeRate(w io.Writer, seconds float64, peak machine.Figure, of string) {
+	rate := float64(o.flops) / seconds
+	unit, divisor := results.RateUnit(rate, unitOf(o.dtype))
+	fmt.Fprintf(w, ", %.4g %s", rate/divisor, unit)
+	if peak.Known() {
+		fmt.Fprintf(w, ", %.1f %% of the %s peak of %.4g %s", 100*rate/peak.Value, of, peak.Value/divisor, unit)
+	}
 }

@@ -31,12 +31,12 @@ func (o *options) lowered(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if o.as == "stablehlo" {
-		fmt.Fprintln(w, strings.TrimRight(launch.Module(), "\n"))
-		return nil
+	texts := []string{launch.Module()}
+	if o.as == "mosaic" {
+		texts = each.Of(launch.Kernels, func(k mosaic.Kernel) string { return k.Body })
 	}
-	for _, k := range launch.Kernels {
-		fmt.Fprintln(w, strings.TrimRight(k.Body, "\n"))
+	for _, text := range texts {
+		fmt.Fprintln(w, strings.TrimRight(text, "\n"))
 	}
 	return nil
 }
@@ -49,12 +49,8 @@ const compileLimit = 5 * time.Minute
 func (o *options) explain(ctx context.Context, use func(*aot.Backend, []aot.Explained) error) (err error) {
 	if o.program != "" || o.wrong != nil {
 		return o.kernelsOn(ctx, o.topology, true, func(b *aot.Backend, list []aot.Kernel) error {
-			var parts []aot.Explained
-			for _, k := range list {
-				if k.Schedule != nil && k.Unsupported == "" {
-					parts = append(parts, k.Explained)
-				}
-			}
+			told := each.That(list, func(k aot.Kernel) bool { return k.Schedule != nil && k.Unsupported == "" })
+			parts := each.Of(told, func(k aot.Kernel) aot.Explained { return k.Explained })
 			if len(parts) == 0 {
 				return fmt.Errorf("%s: the compiler tells no schedule of its kernels", o.name)
 			}
@@ -113,11 +109,8 @@ func (r report) text(w io.Writer) error {
 // step writes what one grid step takes, part by part.
 func (r report) step(b *strings.Builder, p aot.Explained) {
 	t := p.Time
-	fmt.Fprintf(b, "\n%s: %s", r.short(p.Kernel), words.Count(t.Steps, "grid step"))
-	if p.Work.CoreSteps < p.Work.Steps {
-		fmt.Fprintf(b, " on each core, %d in all", p.Work.Steps)
-	}
-	fmt.Fprintf(b, ", %s each\n", stats.FormatSeconds(t.Step))
+	cores := words.When(p.Work.CoreSteps < p.Work.Steps, " on each core, %d in all", p.Work.Steps)
+	fmt.Fprintf(b, "\n%s: %s%s, %s each\n", r.short(p.Kernel), words.Count(t.Steps, "grid step"), cores, stats.FormatSeconds(t.Step))
 	longest := max(t.Compute, t.Transfer, t.Overhead)
 	line := func(name string, seconds float64, note string) {
 		fmt.Fprintf(b, "  %-9s %-*s %s  %s\n", name, barWidth, bar(seconds/longest), stats.FormatSeconds(seconds), note)
@@ -162,11 +155,8 @@ func span(s *schedule.Schedule) schedule.Span {
 func (r report) units(b *strings.Builder, p aot.Explained) {
 	s := p.Schedule
 	in := span(s)
-	fmt.Fprintf(b, "  slots in use along the %d bundles of a step", in.Len())
-	if n := len(s.Conditional()); n > 0 {
-		fmt.Fprintf(b, ", %s included that only some steps run", words.Count(int64(n), "region"))
-	}
-	b.WriteString("\n")
+	n := len(s.Conditional())
+	fmt.Fprintf(b, "  slots in use along the %d bundles of a step%s\n", in.Len(), words.When(n > 0, ", %s included that only some steps run", words.Count(n, "region")))
 	for _, u := range shown {
 		along := s.Along(u.kind, in, barWidth)
 		fmt.Fprintf(b, "  %-9s %-*s %5.1f %%\n", u.name, barWidth, sparks(along), 100*mean(along))
@@ -178,14 +168,9 @@ func (r report) units(b *strings.Builder, p aot.Explained) {
 // total writes the launch as a whole, and what limits its longest kernel.
 func (r report) total(b *strings.Builder) {
 	main := slices.MaxFunc(r.parts, func(a, b aot.Explained) int { return cmp.Compare(secondsOf(a), secondsOf(b)) })
-	rate := float64(r.flops) / r.seconds
 	peak, of := r.backend.Peak(r.dtype.String(), r.precision.String())
-	fmt.Fprintf(b, "\nlimit: %s\n", r.limit(main))
-	unit, divisor := results.RateUnit(rate, unitOf(r.dtype))
-	fmt.Fprintf(b, "launch: %s predicted, %.4g %s", stats.FormatSeconds(r.seconds), rate/divisor, unit)
-	if peak.Known() {
-		fmt.Fprintf(b, ", %.1f %% of the %s peak of %.4g %s", 100*rate/peak.Value, of, peak.Value/divisor, unit)
-	}
+	fmt.Fprintf(b, "\nlimit: %s\nlaunch: %s predicted", r.limit(main), stats.FormatSeconds(r.seconds))
+	r.writeRate(b, r.seconds, peak, of)
 	b.WriteString("\n")
 }
 

@@ -3,6 +3,7 @@ package inspect
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -21,6 +22,7 @@ import (
 	"matladder/internal/cli"
 	"matladder/internal/each"
 	"matladder/internal/files"
+	"matladder/internal/words"
 	"matladder/model"
 	"matladder/model/traverse"
 	"matladder/problem"
@@ -34,14 +36,10 @@ func (o *options) show(ctx context.Context, stdout io.Writer) error {
 	if (o.as == "steps" || o.as == "traverse") && steps > maxWalked {
 		return fmt.Errorf("%d grid steps take too long to walk, at most %d: choose larger blocks, or --as counts", steps, maxWalked)
 	}
-	path := o.out
-	if path == "" {
-		switch o.format {
-		case "text", "csv":
-			return o.write(ctx, stdout)
-		}
-		path = filepath.Join("out", fmt.Sprintf("%s_%s.%s", o.as, o.stem, o.format))
+	if o.out == "" && (o.format == "text" || o.format == "csv") {
+		return o.write(ctx, stdout)
 	}
+	path := cmp.Or(o.out, filepath.Join("out", fmt.Sprintf("%s_%s.%s", o.as, o.stem, o.format)))
 	var b bytes.Buffer
 	if err := o.write(ctx, &b); err != nil {
 		return err
@@ -170,10 +168,7 @@ func (o *options) counts(ctx context.Context, w io.Writer) error {
 		return t.Error()
 	}
 	for _, r := range rows {
-		if r.note != "" {
-			r.note = "  (" + r.note + ")"
-		}
-		fmt.Fprintf(w, "%-16s  %s%s\n", r.name, r.value, r.note)
+		fmt.Fprintf(w, "%-16s  %s%s\n", r.name, r.value, words.Between("  (", r.note, ")"))
 	}
 	return nil
 }

@@ -38,10 +38,8 @@ type subject struct {
 
 func subjectOf(k kernels.Kernel, p problem.Problem) subject {
 	asked := p.Asked()
-	stem := fmt.Sprintf("%s_%s_%s", k.Name(), strings.ReplaceAll(p.Family().Short(p.Sizes()), ":", "_"), asked.A)
-	if k.Family() != problem.Families()[0] {
-		stem = k.Family().Name + "_" + stem
-	}
+	family := words.When(k.Family() != problem.Families()[0], "%s_", k.Family().Name)
+	stem := fmt.Sprintf("%s%s_%s_%s", family, k.Name(), strings.ReplaceAll(p.Family().Short(p.Sizes()), ":", "_"), asked.A)
 	return subject{k.Name(), p.String(), stem, asked.A, asked.Precision, p.FLOPs()}
 }
 
@@ -87,11 +85,12 @@ func refuse(f *pflag.FlagSet, path string) error {
 func (o *options) findDevice(f *pflag.FlagSet) error {
 	only := o.as == "plan" || o.as == "asm" || o.as == "anatomy" || o.as == "accumulator"
 	hand := only || o.as == "timeline" && o.where.Topology == ""
+	for _, flag := range []string{"threads", "param"} {
+		if f.Changed(flag) && !hand {
+			return fmt.Errorf("--%s is for --as plan, asm, anatomy and accumulator, and for --as timeline of this machine", flag)
+		}
+	}
 	switch {
-	case f.Changed("threads") && !hand:
-		return errors.New("--threads is for --as plan, asm, anatomy and accumulator, and for --as timeline of this machine")
-	case f.Changed("param") && !hand:
-		return errors.New("--param is for --as plan, asm, anatomy and accumulator, and for --as timeline of this machine")
 	case o.threads < 0:
 		return fmt.Errorf("--threads %d is negative", o.threads)
 	case only && o.where.Topology != "":

@@ -13,6 +13,8 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/xla/aot"
+	"matladder/cmd/internal/deviceflag"
+	"matladder/internal/each"
 	"matladder/internal/files"
 	"matladder/lower/triton/ttir"
 	"matladder/machine"
@@ -77,16 +79,15 @@ func (l *launched) set(text string) error {
 				return fmt.Errorf("--launch: grid=%s: want one to three sizes, as in 512x1x1", v)
 			}
 		case name == "num_warps" || name == "num_stages":
-			if err != nil || n < 1 || n > 64 {
+			switch {
+			case err != nil || n < 1 || n > 64:
 				return fmt.Errorf("--launch: %s: want a number from 1 to 64", part)
-			}
-			if name == "num_warps" && n&(n-1) != 0 {
-				return fmt.Errorf("--launch: %s: want a power of two", part)
-			}
-			if name == "num_warps" {
-				l.Warps = n
-			} else {
+			case name == "num_stages":
 				l.Stages = n
+			case n&(n-1) != 0:
+				return fmt.Errorf("--launch: %s: want a power of two", part)
+			default:
+				l.Warps = n
 			}
 		default:
 			l.Args[name] = v
@@ -98,9 +99,7 @@ func (l *launched) set(text string) error {
 // listed takes the chips of --topology apart, each once.
 func (o *options) listed() error {
 	chips, err := o.where.Each()
-	for _, chip := range chips {
-		o.topologies = append(o.topologies, chip.Topology)
-	}
+	o.topologies = each.Of(chips, func(chip *deviceflag.Flags) string { return chip.Topology })
 	return err
 }
 

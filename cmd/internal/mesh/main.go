@@ -105,9 +105,6 @@ func parse(args []string) (o options, err error) {
 	return o, nil
 }
 
-// errTooBig says that nothing fits; what there is has been printed.
-var errTooBig = errors.New("no way to spread the layer fits the memory of a device")
-
 func (o options) search(ctx context.Context, w io.Writer) error {
 	found, err := layer.Search(ctx, o.ask, o.only)
 	if err != nil {
@@ -119,7 +116,7 @@ func (o options) search(ctx context.Context, w io.Writer) error {
 		err = o.table(w, found)
 	}
 	if err == nil && !found.Plans[0].Fits {
-		err = errTooBig
+		err = errors.New("no way to spread the layer fits the memory of a device") // what there is has been printed
 	}
 	return err
 }
@@ -132,39 +129,22 @@ func (o options) table(w io.Writer, f layer.Found) error {
 		batch = fmt.Sprintf("a new token of each of %s behind %d in the cache", words.Count(a.Sequences, "sequence"), a.Length)
 	}
 	fmt.Fprintf(w, "One layer of %s, %s, %s, bfloat16, on %d devices of %s (%s) · predicted\n", a.Layer.Title, a.Phase, batch, a.Devices(), a.Chip.CommonName(), a.Slice())
-	meshes := "1 mesh"
-	if f.Meshes != 1 {
-		meshes = fmt.Sprintf("%d meshes", f.Meshes)
-	}
-	fmt.Fprintf(w, "%s, %s to spread the layer over them; need more than the %s of a device: %d\n\n", meshes, words.Count(f.Ways, "way"), layer.Bytes(int64(a.Chip.MemoryBytes.Value)), f.Small)
+	fmt.Fprintf(w, "%d mesh%s, %s to spread the layer over them; need more than the %s of a device: %d\n\n", f.Meshes, words.When(f.Meshes != 1, "es"), words.Count(f.Ways, "way"), layer.Bytes(int64(a.Chip.MemoryBytes.Value)), f.Small)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "mesh\tweights\tcaches\tmemory\tcompute\twire\tbound\ttime\tleast\tmost\tpeak\t")
 	again := false
-	for i, p := range f.Plans {
-		if i == o.top {
-			break
-		}
-		weights := string(p.Weights)
-		if p.Recompute {
-			weights, again = weights+" ↻", true
-		}
-		memory := layer.Bytes(p.Memory.Total())
-		if !p.Fits {
-			memory += " too big"
-		}
+	for _, p := range f.Plans[:min(o.top, len(f.Plans))] {
+		weights := string(p.Weights) + words.When(p.Recompute, " ↻")
+		again = again || p.Recompute
+		memory := layer.Bytes(p.Memory.Total()) + words.When(!p.Fits, " too big")
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.1f %%\t\n", layer.Short(p.Mesh), weights, p.Caches, memory, layer.Seconds(p.Compute.Seconds), layer.Seconds(p.Wire.Seconds),
 			p.Bound, layer.Seconds(p.Time.Seconds), layer.Seconds(p.Time.Least), layer.Seconds(p.Time.Most), 100*p.Useful)
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	if n := len(f.Plans) - o.top; n > 0 {
-		fmt.Fprintf(w, "… %d more\n", n)
-	}
-	if again {
-		fmt.Fprintln(w, "↻ the backward pass computes a layer anew from its input")
-	}
-	fmt.Fprintln(w)
+	more := len(f.Plans) - o.top
+	fmt.Fprintln(w, words.When(more > 0, "… %d more\n", more)+words.When(again, "↻ the backward pass computes a layer anew from its input\n"))
 	for _, line := range f.Words() {
 		fmt.Fprintln(w, line)
 	}

@@ -53,7 +53,9 @@ func open(ctx context.Context, f *flags, threads int, host machine.Device) (*lib
 			l.missing = append(l.missing, name)
 		}
 		for _, library := range some {
-			b, err := l.load(ctx, program, library, threads, host)
+			limited, cancel := context.WithTimeout(ctx, loadLimit)
+			b, err := process.Open(limited, process.Options{Program: program, Library: library, Threads: threads, Host: host})
+			cancel()
 			if ctx.Err() != nil {
 				l.close()
 				return nil, ctx.Err()
@@ -63,11 +65,11 @@ func open(ctx context.Context, f *flags, threads int, host machine.Device) (*lib
 				continue
 			}
 			_, version := b.Plugin()
-			if id := name + " " + version; !seen[id] {
+			if id := name + " " + version; seen[id] {
+				b.Close()
+			} else {
 				seen[id] = true
 				l.found, l.backends = append(l.found, library), append(l.backends, b)
-			} else {
-				b.Close()
 			}
 		}
 	}
@@ -79,12 +81,6 @@ func (l *libraries) close() {
 	for _, b := range l.backends {
 		b.Close()
 	}
-}
-
-func (l *libraries) load(ctx context.Context, program string, library process.Library, threads int, host machine.Device) (*process.Backend, error) {
-	ctx, cancel := context.WithTimeout(ctx, loadLimit)
-	defer cancel()
-	return process.Open(ctx, process.Options{Program: program, Library: library, Threads: threads, Host: host})
 }
 
 // errNone says that there is nothing to compare with.

@@ -6,7 +6,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"time"
 
 	"matladder/backend/foreign/process"
 	"matladder/cmd/internal/sweepflag"
@@ -22,9 +21,7 @@ type flags struct {
 	peers, threads, paths, report []string
 	out, tuned                    string
 	list, resume, accumulators    bool
-	budget                        time.Duration
-
-	counts []int // of threads; 0 for one a core
+	counts                        []int // of threads; 0 for one a core
 }
 
 // xla is the peer that is a backend already.
@@ -50,7 +47,7 @@ func parseFlags(args []string) (*flags, error) {
 	cli.Group(s, "WHAT TO MEASURE")
 	s.StringArrayVar(&f.paths, "path", nil, "`FOLDER` to look for libraries in; may be repeated")
 	s.StringSliceVar(&f.threads, "threads", []string{"0"}, "numbers of `THREADS`, joined by commas; 0 for one a core")
-	s.DurationVar(&f.budget, "time-budget", 0, "wall `TIME` of the whole execution, such as 10m; 0 for no limit")
+	s.Duration("time-budget", 0, "wall `TIME` of the whole execution, such as 10m; 0 for no limit")
 	s.Int64("seed", 0, "`SEED` of inputs and orders")
 	cli.Group(s, "HOW TO MEASURE")
 	s.StringVar(&f.out, "out", "", "results `FILE`; out/<run>.csv if not given")
@@ -77,19 +74,15 @@ func (f *flags) check() error {
 		return cli.Usagef("--tuned %s: only none is a choice here", f.tuned)
 	case f.accumulators && f.out != "":
 		return cli.Usagef("--accumulators prints a table and measures nothing: leave --out out")
-	case f.budget < 0:
-		return cli.Usagef("--time-budget %s is negative", f.budget)
 	}
-	if len(f.report) > 0 {
-		var other string
-		f.set.Visit(func(flag *pflag.Flag) {
-			if flag.Name != "report" {
-				other = flag.Name
-			}
-		})
-		if other != "" {
-			return cli.Usagef("--%s is for measuring, and --report shows what was measured", other)
+	var other string
+	f.set.Visit(func(flag *pflag.Flag) {
+		if flag.Name != "report" {
+			other = flag.Name
 		}
+	})
+	if len(f.report) > 0 && other != "" {
+		return cli.Usagef("--%s is for measuring, and --report shows what was measured", other)
 	}
 	for _, folder := range f.paths {
 		info, err := os.Stat(folder)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"matladder/backend"
+	"matladder/backend/foreign/process"
 	"matladder/backend/registry"
 	"matladder/backend/registry/builtin"
 	"matladder/cmd/internal/sweepflag"
@@ -86,7 +87,7 @@ func measureWith(ctx context.Context, f *flags, c harness.Config, opt harness.Op
 	if len(l.missing) > 0 {
 		fmt.Fprintf(stderr, "peers: not found: %s (peers --list says how to install them)\n", strings.Join(l.missing, ", "))
 	}
-	c.Kernels = slices.DeleteFunc(slices.Clone(c.Kernels), func(n int) bool { return n == kernels.BaselineNumber })
+	c.Kernels = each.That(c.Kernels, func(n int) bool { return n != kernels.BaselineNumber })
 	if slices.Contains(f.peers, xla) {
 		if b, err := host.OpenBaseline(ctx); err == nil {
 			defer b.Close()
@@ -143,11 +144,10 @@ func (f *flags) tune(c *harness.Config, host *registry.Device) error {
 
 // opponents names the peers with their versions.
 func opponents(l *libraries, baseline backend.Backend) []string {
-	var names []string
-	for _, b := range l.backends {
+	names := each.Of(l.backends, func(b *process.Backend) string {
 		_, version := b.Plugin()
-		names = append(names, b.Name()+" "+version)
-	}
+		return b.Name() + " " + version
+	})
 	if baseline != nil {
 		names = append(names, xla)
 	}
@@ -217,11 +217,8 @@ func report(ctx context.Context, names []string, stdout io.Writer) error {
 			fmt.Fprintln(&text)
 		}
 		if of := strings.Join(sweeps(file.Rows), " and "); of != "" {
-			again := ""
-			if runs[of]++; runs[of] > 1 {
-				again = fmt.Sprintf(", run %d", runs[of])
-			}
-			fmt.Fprintf(&text, "## Sweep %s%s\n\n", of, again)
+			runs[of]++
+			fmt.Fprintf(&text, "## Sweep %s%s\n\n", of, words.When(runs[of] > 1, ", run %d", runs[of]))
 		}
 		fmt.Fprintf(&text, "%s\n\n", origin(file.Rows))
 		if err := stats.WriteContests(&text, "md", stats.Best(stats.Summarize(file.Rows))); err != nil {

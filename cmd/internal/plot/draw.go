@@ -13,6 +13,7 @@ import (
 
 	"matladder/harness"
 	"matladder/internal/cli"
+	"matladder/internal/each"
 	"matladder/machine"
 	"matladder/model"
 	"matladder/plots"
@@ -24,11 +25,10 @@ import (
 // draw draws every picture asked for and prints the path of each as soon as
 // it is written. One that cannot be drawn does not stop the others.
 func (o *options) draw(ctx context.Context, stdout io.Writer, rows []stats.Summary) error {
-	shown := slices.DeleteFunc(slices.Clone(rows), func(s stats.Summary) bool { return s.Interpreted() })
-	if len(shown) == 0 && len(rows) > 0 {
+	given := len(rows)
+	if rows = each.That(rows, func(s stats.Summary) bool { return !s.Interpreted() }); len(rows) == 0 && given > 0 {
 		return errInterpreted
 	}
-	rows = shown
 	var failed []error
 	for _, q := range o.requests(rows) {
 		if ctx.Err() != nil {
@@ -43,16 +43,8 @@ func (o *options) draw(ctx context.Context, stdout io.Writer, rows []stats.Summa
 			failed = append(failed, err)
 			continue
 		}
-		folder := cmp.Or(o.out, besideNewest(list))
-		if err := os.MkdirAll(folder, 0o755); err != nil {
-			return fmt.Errorf("cannot make the folder for the pictures: %w", err)
-		}
-		for _, p := range pictures {
-			path, err := figure.Save(p, folder, o.format)
-			if err != nil {
-				return err // the next one would fail alike
-			}
-			fmt.Fprintln(stdout, path)
+		if err := figure.Save(pictures, cmp.Or(o.out, besideNewest(list)), o.format, func(path string) { fmt.Fprintln(stdout, path) }); err != nil {
+			return err
 		}
 	}
 	return errors.Join(failed...)
@@ -144,29 +136,22 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		warn(errors.New("interrupted"))
 		return cli.Interrupted
 	}
-	if err != nil {
-		for _, err := range split(err) {
-			warn(err)
+	list := []error{err}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok { // each is a line of its own
+		list = joined.Unwrap()
+	}
+	for _, one := range list {
+		if one != nil {
+			warn(one)
 		}
 	}
 	return cli.Status(err)
-}
-
-// split takes errors.Join apart, so that each is a line of its own.
-func split(err error) []error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		return joined.Unwrap()
-	}
-	return []error{err}
 }
 
 const (
 	defaultFolder = "out"
 	defaultInput  = defaultFolder + "/*.csv"
 )
-
-// errNoResults names the command that makes results.
-var errNoResults = errors.New("no results in " + defaultInput + "; make them with: go run ./cmd/bench")
 
 // read summarizes the rows of all input files. What a file has beside whole good
 // rows goes to warn. A file that was named must be readable; one that merely
@@ -207,14 +192,18 @@ func (o *options) read(ctx context.Context, warn func(error)) ([]stats.Summary, 
 	case named:
 		return nil, errors.New("the input files have no rows; make some with: go run ./cmd/bench")
 	}
-	return nil, errNoResults
+	return nil, errors.New("no results in " + defaultInput + "; make them with: go run ./cmd/bench")
 }
 
 // check refuses files that do not go with the flags: of --html the page itself and
 // what can be read only once, and all but two for pictures that compare.
 func (o *options) check(paths []string) error {
 	if draws := o.table == "" && o.html == ""; draws && len(o.kinds) == 1 && o.kinds[0] == plots.Compare && len(paths) != 2 {
-		return fmt.Errorf("--as %s holds one results file against another: it takes two, the old one first, and there %s", plots.Compare, isOrAre(len(paths)))
+		there := fmt.Sprintf("are %d", len(paths))
+		if len(paths) == 1 {
+			there = "is 1"
+		}
+		return fmt.Errorf("--as %s holds one results file against another: it takes two, the old one first, and there %s", plots.Compare, there)
 	}
 	if o.html == "" {
 		return nil
@@ -232,20 +221,12 @@ func (o *options) check(paths []string) error {
 	return nil
 }
 
-// isOrAre says how many there are.
-func isOrAre(n int) string {
-	if n == 1 {
-		return "is 1"
-	}
-	return fmt.Sprintf("are %d", n)
-}
-
 // pairs returns the kernels and dtypes asked for: the flags, filled up from what the rows have.
 func (o *options) pairs(rows []stats.Summary) []plots.Pair {
 	has := o.has(rows)
 	dtypes, names := o.dtypes, o.kernels
+	var list []plots.Pair
 	if len(dtypes) > 0 && len(names) > 0 {
-		var list []plots.Pair
 		for _, p := range names {
 			for _, p.Dtype = range dtypes {
 				list = append(list, p)
@@ -253,7 +234,6 @@ func (o *options) pairs(rows []stats.Summary) []plots.Pair {
 		}
 		return list
 	}
-	var list []plots.Pair
 	for _, kernel := range names {
 		if !slices.ContainsFunc(has, func(p plots.Pair) bool { return p.Family == kernel.Family && p.Kernel == kernel.Kernel }) {
 			list = append(list, kernel) // for the error it leads to
@@ -290,10 +270,11 @@ func (o *options) newest(rows []stats.Summary, p plots.Pair) (list []stats.Summa
 	if list == nil {
 		list = rows // those that were named, or for the error that says what there is
 	}
-	for _, s := range list {
-		if (p.Family == "" || s.FamilyName() == p.Family) && (p.Kernel == "" || s.Kernel == p.Kernel) && (p.Dtype == "" || s.DtypeA == p.Dtype) {
-			o.used = append(o.used, s)
-		}
-	}
+	o.used = append(o.used, each.That(list, func(s stats.Summary) bool { return isOf(s, p) })...)
 	return list
+}
+
+// isOf reports whether a summary is of what a pair has; what it leaves empty is not filtered by.
+func isOf(s stats.Summary, p plots.Pair) bool {
+	return (p.Family == "" || s.FamilyName() == p.Family) && (p.Kernel == "" || s.Kernel == p.Kernel) && (p.Dtype == "" || s.DtypeA == p.Dtype)
 }

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -8,8 +9,8 @@ import (
 	"strings"
 
 	"matladder/internal/cli"
-	"matladder/internal/each"
 	"matladder/internal/known"
+	"matladder/internal/words"
 	"matladder/kernels"
 	"matladder/plots"
 	"matladder/plots/figure"
@@ -43,7 +44,7 @@ func parse(args []string) (*options, error) {
 	o := &options{}
 	var analyze, as []string
 	var format, family, columns string
-	f := cli.NewFlags("plot")
+	f, kinds := cli.NewFlags("plot"), words.Join(plots.Kinds(), ", ")
 	f.StringSliceVar(&analyze, "analyze", nil, "these `KERNELS` alone, by number or name, of other families than matmul as softmax/2; 0 is the baseline")
 	cli.Offer(f, "analyze", known.Names(kernels.Ladder(problem.Families()[0]), kernels.Kernel.Name))
 	f.StringSliceVar(&o.dtypes, "dtype", nil, "these `DTYPES` of operand A alone")
@@ -53,8 +54,8 @@ func parse(args []string) (*options, error) {
 	f.StringArrayVar(&o.inputs, "input", nil, "a FILE")
 	f.Lookup("input").Hidden = true
 	cli.Group(f, "WHAT TO SHOW")
-	f.StringSliceVar(&as, "as", []string{string(plots.Size)}, "`VIEW`: kinds of picture joined by commas ("+joined(plots.Kinds())+"), or a table on standard output ("+strings.Join(stats.Formats, ", ")+")")
-	views := append(strings.Split(joined(plots.Kinds()), ", "), stats.Formats...)
+	f.StringSliceVar(&as, "as", []string{string(plots.Size)}, "`VIEW`: kinds of picture joined by commas ("+kinds+"), or a table on standard output ("+strings.Join(stats.Formats, ", ")+")")
+	views := append(strings.Split(kinds, ", "), stats.Formats...)
 	cli.Offer(f, "as", views)
 	cli.Alias(f, "kind", "as", "table", "as")
 	f.StringVar(&format, "format", string(figure.PNG), "`FORMAT` of pictures")
@@ -140,10 +141,7 @@ func (o *options) conflicts(f *pflag.FlagSet) error {
 
 // kernelOf reads a kernel: of --family, of the family before a slash, or of the first.
 func (o *options) kernelOf(s string) (plots.Pair, error) {
-	family := problem.Families()[0]
-	if o.family != nil {
-		family = o.family
-	}
+	family := cmp.Or(o.family, problem.Families()[0])
 	if name, rest, ok := strings.Cut(s, "/"); ok {
 		f, err := problem.Find(name)
 		if err != nil {
@@ -168,9 +166,5 @@ func oneOf[T ~string](flag, value string, known []T) (T, error) {
 	if slices.Contains(known, T(value)) {
 		return T(value), nil
 	}
-	return "", fmt.Errorf("%s: unknown %q, known are %s", flag, value, joined(known))
-}
-
-func joined[T ~string](names []T) string {
-	return strings.Join(each.Of(names, func(name T) string { return string(name) }), ", ")
+	return "", fmt.Errorf("%s: unknown %q, known are %s", flag, value, words.Join(known, ", "))
 }

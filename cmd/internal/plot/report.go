@@ -61,8 +61,7 @@ func (o *options) gallery(rows []stats.Summary) []figure.Picture {
 			if kind == plots.Blocks && !severalShapes(rows, q) {
 				continue
 			}
-			made, err := plots.Pictures(rows, q)
-			if err == nil {
+			if made, err := plots.Pictures(rows, q); err == nil {
 				list = append(list, made...)
 			}
 		}
@@ -127,15 +126,12 @@ func (o *options) whole(rows []stats.Summary, warn func(error)) ([]stats.Summary
 	}
 	var order []string
 	count := map[string]int{}
-	list := slices.DeleteFunc(slices.Clone(rows), func(s stats.Summary) bool {
-		if s.Fault == "" {
-			return false
+	list := each.That(rows, func(s stats.Summary) bool {
+		if s.Fault != "" {
+			order = each.With(order, s.Pos.File)
+			count[s.Pos.File]++
 		}
-		if count[s.Pos.File] == 0 {
-			order = append(order, s.Pos.File)
-		}
-		count[s.Pos.File]++
-		return true
+		return s.Fault == ""
 	})
 	if len(list) == 0 && len(rows) > 0 {
 		return nil, errFaulty
@@ -165,16 +161,13 @@ func (o *options) provenance(warn func(error)) {
 			}
 		}
 		chip := cmp.Or(s.Chip, s.Device)
-		if s.Mode == results.Measured && s.Host != "" && !slices.Contains(hosts[chip], s.Host) {
-			if hosts[chip] == nil {
-				chips = append(chips, chip)
-			}
-			hosts[chip] = append(hosts[chip], s.Host)
+		if s.Mode == results.Measured && s.Host != "" && named {
+			chips, hosts[chip] = each.With(chips, chip), each.With(hosts[chip], s.Host)
 		}
 	}
 	for _, chip := range chips {
 		list := hosts[chip]
-		if !named || len(list) < 2 {
+		if len(list) < 2 {
 			continue
 		}
 		warn(fmt.Errorf("measurements of %d machines with %s are shown together: %s", len(list), cmp.Or(chip, "an unknown chip"), words.First(list, 4, ", ")))
@@ -202,11 +195,7 @@ func (o *options) summaries(rows []stats.Summary) ([]stats.Summary, error) {
 			continue
 		}
 		done = append(done, p)
-		for _, s := range o.newest(rows, p) {
-			if s.FamilyName() == p.Family && s.DtypeA == p.Dtype && (p.Kernel == "" || s.Kernel == p.Kernel) {
-				list = append(list, s)
-			}
-		}
+		list = append(list, each.That(o.newest(rows, p), func(s stats.Summary) bool { return isOf(s, p) })...)
 	}
 	return list, errors.Join(failed...)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"matladder/harness"
+	"matladder/internal/each"
 	"matladder/model/traverse"
 	"matladder/problem"
 	"matladder/stats"
@@ -37,35 +38,24 @@ func traversals(ctx context.Context, list []stats.Summary) ([]*traverse.Recordin
 		if err != nil {
 			continue // the baseline, a library, or a row of another version
 		}
-		l := launch{point: &best[i], programs: programs}
-		for _, program := range programs {
-			l.steps += program.Steps()
-		}
+		l := launch{&best[i], programs, each.Sum(programs, (*tile.Program).Steps)}
 		twice := slices.ContainsFunc(launches[p], func(o launch) bool { return o.point.Kernel == l.point.Kernel })
 		if twice || l.steps > walkedSteps {
 			continue
 		}
-		if launches[p] == nil {
-			order = append(order, p)
-		}
-		launches[p] = append(launches[p], l)
+		order, launches[p] = each.With(order, p), append(launches[p], l)
 	}
 	if len(order) == 0 {
 		return nil, nil
 	}
+	rank := func(p problem.Problem) int64 {
+		if slices.ContainsFunc(launches[p], func(l launch) bool { return l.steps > shownSteps }) {
+			return -p.FLOPs()
+		}
+		return p.FLOPs()
+	}
 	chosen := slices.MaxFunc(order, func(a, b problem.Problem) int {
-		if c := cmp.Compare(len(launches[a]), len(launches[b])); c != 0 {
-			return c
-		}
-		switch aFits, bFits := shownWhole(launches[a]), shownWhole(launches[b]); {
-		case aFits && bFits:
-			return cmp.Compare(a.FLOPs(), b.FLOPs())
-		case aFits:
-			return 1
-		case bFits:
-			return -1
-		}
-		return cmp.Compare(b.FLOPs(), a.FLOPs())
+		return cmp.Or(cmp.Compare(len(launches[a]), len(launches[b])), cmp.Compare(rank(a), rank(b)))
 	})
 	slices.SortFunc(launches[chosen], func(a, b launch) int {
 		return stats.CompareKernels(a.point.Kernel, b.point.Kernel)
@@ -80,8 +70,4 @@ func traversals(ctx context.Context, list []stats.Summary) ([]*traverse.Recordin
 		recordings = append(recordings, r)
 	}
 	return recordings, nil
-}
-
-func shownWhole(list []launch) bool {
-	return !slices.ContainsFunc(list, func(l launch) bool { return l.steps > shownSteps })
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"matladder/internal/cli"
+	"matladder/internal/words"
 	"matladder/plugins"
 	"matladder/plugins/probe"
 
@@ -207,13 +208,8 @@ func (p *progress) observe(s plugins.Progress) {
 
 // extent says how much there is, and from where an earlier attempt goes on.
 func extent(s plugins.Progress) string {
-	switch {
-	case s.Total < 0:
-		return ""
-	case s.Done == 0:
-		return fmt.Sprintf(", %.1f MB", float64(s.Total)/1e6)
-	}
-	return fmt.Sprintf(", %.1f MB, %.1f of them here already", float64(s.Total)/1e6, float64(s.Done)/1e6)
+	here := words.When(s.Done > 0, ", %.1f of them here already", float64(s.Done)/1e6)
+	return words.When(s.Total >= 0, ", %.1f MB%s", float64(s.Total)/1e6, here)
 }
 
 // finish takes the bar away.

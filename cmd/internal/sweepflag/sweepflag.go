@@ -86,6 +86,9 @@ func Text(f *pflag.FlagSet) (text []byte, file string, err error) {
 
 // Parse is Read where the text of the sweep is known.
 func Parse(f *pflag.FlagSet, text []byte, file string) (harness.Config, error) {
+	if budget, _ := f.GetDuration("time-budget"); budget < 0 {
+		return harness.Config{}, cli.Usagef("--time-budget %s is negative", budget)
+	}
 	c, err := harness.Parse(file, text)
 	if err != nil {
 		return harness.Config{}, err

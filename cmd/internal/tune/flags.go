@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"matladder/backend/registry"
@@ -15,6 +14,7 @@ import (
 	"matladder/harness/tuned"
 	"matladder/internal/cli"
 	"matladder/internal/each"
+	"matladder/internal/words"
 	"matladder/problem"
 	"matladder/tile"
 
@@ -72,8 +72,6 @@ func parseFlags(args []string) (*flags, error) {
 	switch {
 	case s.NArg() > 0:
 		return f, cli.Misuse(s, "unexpected argument %q: problems are named by --config or --sizes", s.Arg(0))
-	case f.budget < 0:
-		return f, cli.Usagef("--time-budget %s is negative", f.budget)
 	case f.most < 0:
 		return f, cli.Usagef("--candidates %d is negative", f.most)
 	case threads < 0:
@@ -81,7 +79,7 @@ func parseFlags(args []string) (*flags, error) {
 	case f.list && f.imports+f.exports != "" || f.imports != "" && f.exports != "":
 		return f, cli.Usagef("--list, --import and --export: one of them at a time")
 	case f.exports != "" && !slices.Contains(tuned.Formats, tuned.Format(f.exports)), !slices.Contains(tuned.Formats, tuned.Format(f.from)):
-		return f, cli.Usagef("--export %s, --from %s: want one of %s", f.exports, f.from, strings.Join(each.Of(tuned.Formats, func(f tuned.Format) string { return string(f) }), ", "))
+		return f, cli.Usagef("--export %s, --from %s: want one of %s", f.exports, f.from, words.Join(tuned.Formats, ", "))
 	case !tuned.Format(f.from).HasDefault():
 		return f, cli.Usagef("--from %s: its lists have no default to compare with", f.from)
 	case moe == "" && (tuned.Format(f.exports).NeedsLayer() || tuned.Format(f.from).NeedsLayer()):
@@ -115,10 +113,7 @@ func (f *flags) readLayer(moe string, c *harness.Config) error {
 	if f.set.Changed("sizes") || f.set.Changed("family") {
 		return cli.Usagef("--moe goes with neither --sizes nor --family: it says what the products are")
 	}
-	c.Sizes = nil
-	for _, n := range f.tokens {
-		c.Sizes = append(c.Sizes, l.Sizes(n)...)
-	}
+	c.Sizes = slices.Concat(each.Of(f.tokens, l.Sizes)...)
 	if !f.set.Changed("kernel") {
 		c.Kernels = []int{5}
 	}

@@ -26,13 +26,16 @@ const (
 	done
 )
 
+// endedByBudget reports whether the search for a row was cut short.
+func endedByBudget(r tuned.Row) bool { return r.Evidence.Ended == tuned.ByBudget }
+
 // state is that of a job by its row in a table.
 func stateOf(j tune.Job, table *tuned.Table, versions string) state {
 	row, ok := table.Row(j.Key())
 	switch {
 	case !ok:
 		return untuned
-	case row.Evidence.Ended == tuned.ByBudget:
+	case endedByBudget(row):
 		return short
 	case row.Evidence.Versions != versions:
 		return aged
@@ -110,7 +113,7 @@ func (f *flags) each(ctx context.Context, begin time.Time, jobs []tune.Job, shar
 			}
 			fmt.Fprintf(stderr, "not done: %v\n", err)
 			continue
-		case err != nil:
+		default:
 			t.failed++
 			fmt.Fprintf(stderr, "tune: %v\n", err)
 			continue
@@ -125,15 +128,13 @@ func (f *flags) each(ctx context.Context, begin time.Time, jobs []tune.Job, shar
 
 // remaining says what of all jobs is done, if some are not, and how to go on.
 func (f *flags) remaining(all []tune.Job, table *tuned.Table, t tally) string {
-	rows, cut := 0, 0
+	var rows []tuned.Row
 	for _, j := range all {
 		if row, ok := table.Row(j.Key()); ok {
-			rows++
-			if row.Evidence.Ended == tuned.ByBudget {
-				cut++
-			}
+			rows = append(rows, row)
 		}
 	}
+	cut := len(each.That(rows, endedByBudget))
 	of := words.Count(len(all), "problem")
 	if f.again {
 		if t.left == 0 {
@@ -144,10 +145,7 @@ func (f *flags) remaining(all []tune.Job, table *tuned.Table, t tally) string {
 	if t.left == 0 && cut == 0 {
 		return ""
 	}
-	s := fmt.Sprintf("; %d of %s tuned", rows, of)
-	if cut > 0 {
-		s += fmt.Sprintf(", %d of them ended by the budget", cut)
-	}
+	s := fmt.Sprintf("; %d of %s tuned", len(rows), of) + words.When(cut > 0, ", %d of them ended by the budget", cut)
 	if t.done == 0 && t.least > 0 {
 		return s + fmt.Sprintf("; run again with a --time-budget above %s to go on", t.least.Round(time.Second/10))
 	}

@@ -9,6 +9,7 @@ import (
 	"matladder/harness/tune"
 	"matladder/harness/tuned"
 	"matladder/internal/cli"
+	"matladder/internal/each"
 	"matladder/internal/words"
 	"matladder/problem"
 	"matladder/stats"
@@ -40,31 +41,20 @@ func (f *flags) show(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	short := 0
 	for _, r := range t.Rows {
 		showRow(w, r)
-		if r.Evidence.Ended == tuned.ByBudget {
-			short++
-		}
 	}
 	costs := t.Costs()
 	if len(costs) > 0 {
 		fmt.Fprintln(w, "what look-ups answer for the problems above if their own row is not there, in times of their own blocks:")
 	}
 	for _, c := range costs {
-		fmt.Fprintf(w, "    %s, %s: answers for %s", c.Source, meaning[c.Source], words.Count(c.Rows, "problem"))
-		if c.Rows > c.Unknown {
-			fmt.Fprintf(w, ", %.3f × in the mean, %.3f × at worst", c.Mean, c.Worst)
-		}
-		if c.Unknown > 0 {
-			fmt.Fprintf(w, " (%d never timed with that answer)", c.Unknown)
-		}
-		fmt.Fprintln(w)
+		fmt.Fprintf(w, "    %s, %s: answers for %s%s%s\n", c.Source, meaning[c.Source], words.Count(c.Rows, "problem"),
+			words.When(c.Rows > c.Unknown, ", %.3f × in the mean, %.3f × at worst", c.Mean, c.Worst),
+			words.When(c.Unknown > 0, " (%d never timed with that answer)", c.Unknown))
 	}
-	ended := ""
-	if short > 0 {
-		ended = fmt.Sprintf(", %d of them ended by the budget: tune them again to go on", short)
-	}
+	short := len(each.That(t.Rows, endedByBudget))
+	ended := words.When(short > 0, ", %d of them ended by the budget: tune them again to go on", short)
 	_, err = fmt.Fprintf(w, "%s: %s%s\n", path, words.Count(len(t.Rows), "row"), ended)
 	return err
 }
@@ -83,17 +73,13 @@ func choice(r tuned.Row) tuned.Answer { return tuned.Answer{Blocks: r.Blocks, Pa
 // choice is, and how it was found.
 func showRow(w io.Writer, r tuned.Row) {
 	e := r.Evidence
-	fmt.Fprintf(w, "%s\n    blocks %s  %s", r.Key, choice(r), stats.FormatSeconds(e.Seconds))
+	how := " predicted"
 	if e.Mode == tuned.Measured {
-		fmt.Fprintf(w, " (%s to %s, %s)", stats.FormatSeconds(e.Low), stats.FormatSeconds(e.High), words.Count(e.Samples, "sample"))
-	} else {
-		fmt.Fprint(w, " predicted")
+		how = fmt.Sprintf(" (%s to %s, %s)", stats.FormatSeconds(e.Low), stats.FormatSeconds(e.High), words.Count(e.Samples, "sample"))
 	}
-	fmt.Fprintln(w)
-	usual := ""
-	if b := problem.Clip(r.Problem, first); e.Tried[b] > 1 && b != e.RunnerUp && b != e.Confirmed.Rival {
-		usual = fmt.Sprintf("%s takes %.3f × as long", b, e.Tried[b])
-	}
+	fmt.Fprintf(w, "%s\n    blocks %s  %s%s\n", r.Key, choice(r), stats.FormatSeconds(e.Seconds), how)
+	b := problem.Clip(r.Problem, first)
+	usual := words.When(e.Tried[b] > 1 && b != e.RunnerUp && b != e.Confirmed.Rival, "%s takes %.3f × as long", b, e.Tried[b])
 	found := fmt.Sprintf("%s; %s; %s", searched(e), e.Versions, e.Date)
 	for _, line := range []string{confirmed(e), words.Joined("; ", then(e), usual), adjusted(r), found} {
 		if line != "" {

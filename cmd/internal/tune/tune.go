@@ -2,6 +2,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"matladder/harness/tune"
 	"matladder/harness/tuned"
 	"matladder/internal/cli"
+	"matladder/internal/each"
 	"matladder/internal/files"
 	"matladder/internal/words"
 	"matladder/kernels"
@@ -48,7 +50,10 @@ func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	of := func(j tune.Job) state { return stateOf(j, table, dev.versions) }
 	jobs := f.todo(all, of)
-	if err := prepare(path); err != nil { // before minutes of measuring
+	if err = files.MakeFolder(path); err == nil {
+		err = files.Writable(path) // told before minutes of measuring
+	}
+	if err != nil {
 		return err
 	}
 	fmt.Fprintf(stderr, "%s: %s to tune, %d in the table\n", dev.Summary, words.Count(len(jobs), "problem"), len(table.Rows))
@@ -67,7 +72,9 @@ func (f *flags) tune(ctx context.Context, stdout, stderr io.Writer) error {
 			}, nil
 		}
 		u.Budget, u.AtMost, u.Observe = share, left, observe
-		j.Known = known(table, j)
+		if a, ok := table.Lookup(j.Key()); ok {
+			j.Known = []tuned.Answer{a}
+		}
 		row, err := u.Tune(ctx, j)
 		return func() error {
 			if m := u.Machine; m.Repeated > 0 {
@@ -144,33 +151,17 @@ func (f *flags) jobs(ctx context.Context, dev *device) ([]tune.Job, error) {
 
 // deciders says which kernels of the sweep's family would choose.
 func deciders(s harness.Sweep) string {
-	var names []string
-	for _, k := range kernels.Ladder(s.Config.Family) {
-		if kernels.ChoosesBlocks(k) {
-			short, _, _ := strings.Cut(k.Name(), "_")
-			names = append(names, short)
-		}
-	}
-	if names == nil {
-		return ""
-	}
-	return fmt.Sprintf(" (%s do)", strings.Join(names, " and "))
-}
-
-// known is what the table answers for a job as things stand.
-func known(table *tuned.Table, j tune.Job) []tuned.Answer {
-	if a, ok := table.Lookup(j.Key()); ok {
-		return []tuned.Answer{a}
-	}
-	return nil
+	choosing := each.That(kernels.Ladder(s.Config.Family), kernels.ChoosesBlocks)
+	names := each.Of(choosing, func(k kernels.Kernel) string {
+		short, _, _ := strings.Cut(k.Name(), "_")
+		return short
+	})
+	return words.Between(" (", strings.Join(names, " and "), " do)")
 }
 
 // path is the table's file.
 func (f *flags) path(machine string) string {
-	if f.out != "" {
-		return f.out
-	}
-	return filepath.Join("configs", "tuned", machine+".yaml")
+	return cmp.Or(f.out, filepath.Join("configs", "tuned", machine+".yaml"))
 }
 
 // checkTable refuses to fill the machine's table, which sweeps read that have all the fast
@@ -217,14 +208,6 @@ func (f *flags) keep(ctx context.Context, path, machine string, row, before tune
 	return t, true, t.WriteFile(path)
 }
 
-// prepare makes the folder of a file that will be written, and says whether it can be.
-func prepare(path string) error {
-	if err := files.MakeFolder(path); err != nil {
-		return err
-	}
-	return files.Writable(path)
-}
-
 // versions names what made the evidence.
 func versions(b backend.Backend, f *problem.Family, isa string) string {
 	s := "matladder " + harness.NewProvenance("tune", time.Now(), f).Version
@@ -232,10 +215,7 @@ func versions(b backend.Backend, f *problem.Family, isa string) string {
 		name, version := plugged.Plugin()
 		return fmt.Sprintf("%s, %s %s", s, name, version)
 	}
-	if isa != "" {
-		s += ", " + isa
-	}
-	return s
+	return s + words.Between(", ", isa, "")
 }
 
 // Run is the program: results go to stdout, progress and errors to stderr.

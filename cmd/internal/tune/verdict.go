@@ -13,10 +13,7 @@ import (
 
 // verdict says what was gained over the kernel's own candidates, and how sure the choice is.
 func verdict(j tune.Job, r tuned.Row, m problem.Machine) string {
-	s := fmt.Sprintf("blocks %s, %s", choice(r), stats.FormatSeconds(r.Evidence.Seconds))
-	if r.Evidence.Mode == tuned.Predicted {
-		s += " predicted"
-	}
+	s := fmt.Sprintf("blocks %s, %s%s", choice(r), stats.FormatSeconds(r.Evidence.Seconds), words.When(r.Evidence.Mode == tuned.Predicted, " predicted"))
 	best, own := 0.0, tile.Blocks{}
 	for _, b := range j.Kernel.Candidates(j.Problem, m) {
 		if ratio, ok := r.Evidence.Tried[b]; ok && (best == 0 || ratio < best) {

@@ -122,21 +122,12 @@ func command(ctx context.Context, f *pflag.FlagSet, o *options) error {
 	return v.run(ctx, o)
 }
 
-// exercise is the one that the first argument names.
-func (o *options) exercise(verb string) (workshop.Exercise, error) {
-	e, err := workshop.Find(o.args[0])
-	if err != nil {
-		return e, cli.Usagef("%s: %w", verb, err)
-	}
-	return e, nil
-}
-
 func solution(_ context.Context, o *options) error {
-	e, err := o.exercise("solution")
+	chosen, err := o.exercises("solution")
 	if err != nil {
 		return err
 	}
-	text, err := e.Solution()
+	text, err := chosen[0].Solution()
 	if err != nil {
 		return err
 	}
@@ -153,12 +144,12 @@ func list(_ context.Context, o *options) error {
 
 // check looks at the exercises named, or at all.
 func check(ctx context.Context, o *options) error {
-	chosen := workshop.All
-	if len(o.args) > 0 {
-		var err error
-		if chosen, err = o.exercises("check"); err != nil {
-			return err
-		}
+	chosen, err := o.exercises("check")
+	if err != nil {
+		return err
+	}
+	if len(o.args) == 0 {
+		chosen = workshop.All
 	}
 	var wrong error
 	for _, e := range chosen {
@@ -181,11 +172,11 @@ func check(ctx context.Context, o *options) error {
 }
 
 func hint(_ context.Context, o *options) error {
-	e, err := o.exercise("hint")
+	chosen, err := o.exercises("hint")
 	if err != nil {
 		return err
 	}
-	n := 1
+	e, n := chosen[0], 1
 	if len(o.args) > 1 {
 		if n, err = strconv.Atoi(o.args[1]); err != nil || n < 1 || n > len(e.Hints) {
 			return cli.Usagef("hint: exercise %d has no hint %q, only 1 to %d", e.Number, o.args[1], len(e.Hints))

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -127,7 +126,7 @@ func predict(ctx context.Context, o *options) error {
 		if lesson >= 0 && e.Number != lesson {
 			continue
 		}
-		mine := slices.DeleteFunc(slices.Clone(said), func(p classroom.Prediction) bool { return p.Lesson != e.Number })
+		mine := each.That(said, func(p classroom.Prediction) bool { return p.Lesson == e.Number })
 		if len(mine) == 0 {
 			continue
 		}
@@ -238,20 +237,11 @@ func class(ctx context.Context, o *options) error {
 		return err
 	}
 	folder := cmp.Or(o.out, filepath.Join("out", "class"))
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return fmt.Errorf("cannot make the folder for the pictures: %w", err)
-	}
-	for _, p := range pictures {
-		path, err := figure.Save(p, folder, figure.PNG)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintln(o.stdout, filepath.ToSlash(path))
-	}
-	if bad {
+	err = figure.Save(pictures, folder, figure.PNG, func(path string) { fmt.Fprintln(o.stdout, filepath.ToSlash(path)) })
+	if err == nil && bad {
 		return cli.ErrTold
 	}
-	return nil
+	return err
 }
 
 // serve shows the pages of the archive, or those of the repository as it is.
