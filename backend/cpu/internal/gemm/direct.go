@@ -91,8 +91,8 @@ func (p *MicroKernels[S, C]) Read(m, ldb int) ReadB {
 //
 // Few sums are kept in parts, as tiles of AVX2 keep them. Of several vectors of columns, only the
 // last may be cut off. Meanwhile each step asks for the memory ahead bytes behind what it reads of
-// b, which need not be b's. Those of AVX2 that widen b read all columns, whatever cols is. Sums start from zero, but
-// those of quads of AVX-512 from a bias, if it is not nil.
+// b, which need not be b's. Those of AVX2 that widen b read all columns, whatever cols is. Sums
+// start from zero, but those of quads of AVX-512 from a bias, if it is not nil.
 type direct[C Sum] func(c *C, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *C, accumulate bool)
 
 // DirectRows is the number of rows of a up to which MultiplyDirect is faster than PackB and Block

@@ -112,14 +112,17 @@ func (x *gemvKernel[C]) spreads(n, k int) bool {
 // PaysColumns reports whether MultiplyColumns of m rows by n columns of k elements is assumed to be
 // faster than tiles; false where it may not be called.
 func (p *MicroKernels[S, C]) PaysColumns(m, n, k int) bool {
-	const shallow = 64 // a spread gains by no copies of b, and no calls for each few rows
+	const (
+		shallow = 64 // a spread gains by no copies of b, and no calls for each few rows
+		rows    = 4  // of a for each column, from which a copy of it is worth its time
+	)
 	x, steps := &p.kernel.gemv, ceil(k, p.KU)
 	switch {
 	case p.isAsked(ReadColumns):
 		return true
 	case p.Choices.B != ReadByRule || !p.CanRead(ReadColumns):
 		return false
-	case n > 1 && k > shallow && m < halfColumns*n: // copies of b take longer
+	case n > 1 && k > shallow && m < rows*n:
 		return false
 	case x.widens: // packing has to widen a too
 		return n <= gemvColumns
@@ -155,7 +158,7 @@ func (p *MicroKernels[S, C]) MultiplyColumns(r Run[S], c []C, ldc, m, n, k int, 
 		for j := 0; j < n; j += x.columns {
 			cols, from := min(n-j, x.columns), b[l*ldb+j:]
 			columns := bringColumns(work, x.widens, from, ldb, deep, cols)
-			if p.kernel.tape != nil { // once more, as harmless
+			if p.kernel.tape != nil { // it is brought once more, to the same place
 				p.kernel.tape.keep(func() { bringColumns(work, x.widens, from, ldb, deep, cols) })
 			}
 			x.of(deep, cols)(&c[j], ldc, at(a, l), columns, lda, deep, m, cols, (*C)(unsafe.Pointer(&work.bias)), accumulate || l > 0)
