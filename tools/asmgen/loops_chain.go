@@ -12,10 +12,10 @@ import (
 //	registers 0 … 7    the elements in hand
 //	          8 … 11   operands on their way
 //	          12 … 15  sums
-//	R8 the first operation and R9 the one in hand, of 40 bytes: number, operand, bytes from row to
-//	row of that, and the addresses of its two routines; SI the operand, R12 the routines by number,
-//	AX the first element, CX elements of a row, DX those that are left of it, R11 rows, R13 those
-//	that are left
+//	R8 the chain and R9 that plus 8 times the operation in hand; lists of numbers, of operands, of
+//	bytes from row to row of those, of where they are in the row in hand, and of the addresses of
+//	both routines; SI the operand, R12 the routines by number, AX the first element, CX elements of
+//	a row, DX those that are left of it, R13 rows that are left
 //
 // With masks K1 … K4 say which elements of half there are.
 type chain struct {
@@ -24,7 +24,20 @@ type chain struct {
 	routines [2][]string // by number: of many and of half
 }
 
-const chained = 8 // vectors
+const (
+	chained = 8  // vectors
+	links   = 24 // the most operations of a chain
+)
+
+// Lists of a chain.
+const (
+	chainDo = 8 * links * iota
+	chainAt
+	chainStep
+	chainPlace
+	chainRoutine
+	chainHalf
+)
 
 func (c *chain) half() bool { return c.vectors < chained }
 
@@ -59,7 +72,7 @@ func (c *chain) routine(a *Asm, name string, body func()) {
 	name = c.name(name)
 	a.labels = 0
 	a.raw("\nTEXT %s<>(SB), NOSPLIT, $0-0\n", name)
-	a.Op("MOVQ", "8(R9)", "SI")
+	a.Op("MOVQ", at("R9", chainPlace), "SI")
 	body()
 	i := 0
 	if c.half() {
@@ -71,14 +84,14 @@ func (c *chain) routine(a *Asm, name string, body func()) {
 // jump goes to the routine of the operation in hand.
 func (c *chain) jump(a *Asm) {
 	if c.half() {
-		a.Op("JMP", "32(R9)")
+		a.Op("JMP", at("R9", chainHalf))
 	} else {
-		a.Op("JMP", "24(R9)")
+		a.Op("JMP", at("R9", chainRoutine))
 	}
 }
 
 func (c *chain) next(a *Asm) {
-	a.Op("ADDQ", imm(40), "R9")
+	a.Op("ADDQ", imm(8), "R9")
 	c.jump(a)
 }
 
@@ -136,7 +149,8 @@ func (c *chain) arithmetic(a *Asm, mnemonic string, turned bool) func(i int, ope
 	}
 }
 
-// round leaves vector i rounded to bfloat16 in the upper halves of register to.
+// round leaves vector i rounded to bfloat16 in the upper halves of register to: x + 0x7fff + bit 16
+// of x, or x | quiet for a NaN; with masks x + 0x8000, of a tie without the last bit.
 func (c *chain) round(a *Asm, i, to int) {
 	x, t := c.reg(i), c.reg(to)
 	if c.Masks {
@@ -243,7 +257,7 @@ func (c *chain) unless(a *Asm, condition, to string) {
 func (c *chain) turn(a *Asm, name string, sums bool) {
 	many, half := chain{Vector: c.Vector, vectors: chained}, chain{Vector: c.Vector, vectors: chained / 2}
 	c.routine(a, name, func() {
-		again, over, row, fewer, all, undo := a.NewLabel("again"), a.NewLabel("over"), a.NewLabel("row"), a.NewLabel("fewer"), a.NewLabel("all"), a.NewLabel("undo")
+		again, over, fewer, all := a.NewLabel("again"), a.NewLabel("over"), a.NewLabel("fewer"), a.NewLabel("all")
 		a.Op("ADDQ", imm(c.elements()), "AX")
 		a.Place(again)
 		a.Op("MOVQ", "CX", "DX")
@@ -255,17 +269,17 @@ func (c *chain) turn(a *Asm, name string, sums bool) {
 		many.jump(a)
 		a.Place(fewer)
 		if c.Masks {
-			a.do(`MOVQ $-1, BX`)
 			a.Op("CMPQ", "DX", imm(half.elements()))
 			a.Op("JGE", string(all))
-			a.do(`BZHIQ DX, BX, BX`)
-			a.Place(all)
-			for i := range half.vectors {
+			a.do(`MOVQ $-1, BX
+				BZHIQ DX, BX, BX`)
+			half.masks(a, func(i int, k string) {
 				if i > 0 {
 					a.Op("SHRQ", imm(c.Lanes), "BX")
 				}
-				a.Op("KMOVW", "BX", fmt.Sprintf("K%d", i+1))
-			}
+				a.Op("KMOVW", "BX", k)
+			})
+			a.Place(all)
 		}
 		half.jump(a)
 		a.Place(over)
@@ -279,27 +293,37 @@ func (c *chain) turn(a *Asm, name string, sums bool) {
 			}
 			c.zero(a, c.sums()...)
 		}
-		a.Op("MOVQ", "R8", "BX")
-		a.Place(row)
-		a.do(`MOVQ 16(BX), SI
-			ADDQ SI, 8(BX)
-			ADDQ $40, BX
-			CMPQ BX, R9`)
-		a.Op("JLE", string(row))
+		if c.Masks {
+			whole := a.NewLabel("whole")
+			a.Op("TESTQ", imm(half.elements()-1), "CX")
+			a.Op("JEQ", string(whole))
+			half.masks(a, func(_ int, k string) { a.Op("KXNORW", k, k, k) })
+			a.Place(whole)
+		}
+		c.places(a, chainPlace)
+		a.Op("MOVQ", at("R9", chainPlace), "SI")
 		a.do(`XORQ AX, AX
-			MOVQ 8(R9), SI
 			DECQ R13`)
 		a.Op("JNZ", string(again))
-		a.Op("MOVQ", "R8", "BX")
-		a.Place(undo)
-		a.do(`MOVQ 16(BX), SI
-			IMULQ R11, SI
-			SUBQ SI, 8(BX)
-			ADDQ $40, BX
-			CMPQ BX, R9`)
-		a.Op("JLE", string(undo))
 		a.Return()
 	})
+}
+
+// masks writes what makes each.
+func (c *chain) masks(a *Asm, to func(i int, k string)) {
+	c.each(func(i int) { to(i, fmt.Sprintf("K%d", i+1)) })
+}
+
+// places has operands where they are in a row: a step behind those of a list, or at the first.
+func (c *chain) places(a *Asm, list int) {
+	for i := 0; i < links*8; i += c.bytes() {
+		x := c.reg(8 + i/c.bytes()%4)
+		a.Op("VMOVUPS", at("R8", list+i), x)
+		if list == chainPlace {
+			a.Op("VPADDQ", at("R8", chainStep+i), x, x)
+		}
+		a.Op("VMOVUPS", x, at("R8", chainPlace+i))
+	}
 }
 
 func (c *chain) sums() []string { return c.regs(12, 12+c.sumVectors()) }
@@ -387,10 +411,10 @@ func chains(v Vector) func(*Asm) {
 		}
 		a.raw("GLOBL chain<>(SB), NOPTR, $%d\n", 16*len(c.routines[0]))
 
-		a.Func("chain"+v.Suffix, "(ops *Op, rows, n int, native bool)", "R8", "R11", "CX")
+		a.Func("chain"+v.Suffix, "(c *Chain, rows, n int, native bool)", "R8", "R13", "CX")
 		a.do(`LEAQ chain<>(SB), R12
 			MOVQ R8, R9`)
-		find, found := a.NewLabel("find"), a.NewLabel("found")
+		find := a.NewLabel("find")
 		a.Place(find)
 		a.Op("MOVQ", "(R9)", "BX")
 		if v.Masks {
@@ -403,15 +427,14 @@ func chains(v Vector) func(*Asm) {
 			a.Place(usual)
 		}
 		a.do(`SHLQ $4, BX
-			MOVQ (R12)(BX*1), SI
-			MOVQ SI, 24(R9)
-			MOVQ 8(R12)(BX*1), SI
-			MOVQ SI, 32(R9)`)
-		a.Op("CMPQ", "(R9)", imm(turn))
-		a.Op("JGE", string(found))
-		a.Op("ADDQ", imm(40), "R9")
-		a.Op("JMP", string(find))
-		a.Place(found)
+			MOVQ (R12)(BX*1), SI`)
+		a.Op("MOVQ", "SI", at("R9", chainRoutine))
+		a.Op("MOVQ", "8(R12)(BX*1)", "SI")
+		a.Op("MOVQ", "SI", at("R9", chainHalf))
+		a.Op("MOVQ", "(R9)", "BX")
+		a.Op("ADDQ", imm(8), "R9")
+		a.Op("CMPQ", "BX", imm(turn))
+		a.Op("JLT", string(find))
 		if v.Masks {
 			for i, reg := range []string{"Z16", "Z17", "Z18", "Z19"} {
 				a.broadcast("VPBROADCASTD", "rounding", i, reg)
@@ -421,8 +444,11 @@ func chains(v Vector) func(*Asm) {
 				VPTERNLOGD $0xff, Z22, Z22, Z22
 				VPSRLW $1, Z22, Z22`)
 		}
+		if v.Masks {
+			c.masks(a, func(_ int, k string) { a.Op("KXNORW", k, k, k) })
+		}
 		c.zero(a, c.sums()...)
-		a.Op("MOVQ", "R11", "R13")
+		c.places(a, chainAt)
 		a.Op("MOVQ", imm(-c.elements()), "AX")
 		a.Op("JMP", c.name("turn")+"<>(SB)")
 	}

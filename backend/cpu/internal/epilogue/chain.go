@@ -17,7 +17,9 @@ type chain struct {
 	links []link
 	end   rows.Do // that stores, or sums
 	size  int     // bytes of what it stores
-	ops   int     // where those of a worker are
+	rows  int     // of which vectors may have all columns, width of them
+	width int
+	of    int // which one of a worker it is
 	loops *rows.Loops
 }
 
@@ -45,9 +47,6 @@ func operandOf[T any](m rows.Matrix[T], kind rows.Do) operand {
 	return operand{unsafe.Pointer(unsafe.SliceData(m.Of)), m.LD * memory.Size[T](), kind}
 }
 
-// linksMost is about how many operations a chain has at most.
-const linksMost = 24
-
 // arithmetic is the operations of chains, and those with their operands the other way round.
 var arithmetic = map[tile.Op][2]rows.Do{
 	tile.OpAdd: {rows.Add, rows.Add}, tile.OpSub: {rows.Sub, rows.SubFrom}, tile.OpMul: {rows.Mul, rows.Mul},
@@ -61,13 +60,32 @@ func (c *values) chain(e *tile.Expr, end rows.Do, size int, vectors bool) *chain
 	if len(links) == 1 && links[0].find == nil && !vectors {
 		return nil
 	}
-	x := &chain{links: links, end: end, size: size, ops: c.plan.Chained, loops: &c.plan.Loops}
-	c.plan.Chained += 2*len(links) + 2
-	return x
+	return c.chained(links, end, size, width(e))
 }
 
-// links are those of e.
+func (c *values) chained(links []link, end rows.Do, size, width int) *chain {
+	c.plan.Chained++
+	return &chain{links, end, size, max(c.rows, 1), width, c.plan.Chained - 1, &c.plan.Loops}
+}
+
+// links are those of e, not too many: of more, e becomes a vector first.
 func (c *values) links(e *tile.Expr) []link {
+	list := c.linksOf(e)
+	n := len(list)
+	for _, l := range list {
+		if l.shuffle != nil {
+			n++
+		}
+	}
+	if n > rows.Links-8 {
+		return []link{c.vector(e)}
+	}
+	return list
+}
+
+func (c *values) vector(e *tile.Expr) link { return link{do: rows.Load, lanes: c.floats(e)} }
+
+func (c *values) linksOf(e *tile.Expr) []link {
 	if l := c.found(e); l != nil {
 		l.do = rows.Load
 		return []link{*l}
@@ -89,7 +107,7 @@ func (c *values) links(e *tile.Expr) []link {
 	case e.Op == tile.OpCast && e.Dtype == tile.BFloat16 && e.Args[0].Dtype == tile.Float32:
 		return append(c.links(e.Args[0]), link{do: rows.Round})
 	}
-	return []link{{do: rows.Load, lanes: c.floats(e)}}
+	return []link{c.vector(e)}
 }
 
 // pair is the links of an operation on x and y.
@@ -103,22 +121,18 @@ func (c *values) pair(x, y *tile.Expr, do [2]rows.Do) []link {
 			return append(c.links([]*tile.Expr{x, y}[i]), *l)
 		}
 	}
-	first, second := c.links(x), c.links(y)
-	if len(first)+len(second) > linksMost {
-		return []link{{do: rows.Load, lanes: c.floats(x)}, {do: do[0], lanes: c.floats(y)}}
-	}
+	first, second, turned := c.links(x), c.links(y), do[1]
 	keeps := func(l link) bool { return l.do == rows.Keep }
-	turned := do[1]
 	switch {
-	case len(first) == 1 && first[0].find == nil: // vectors
-		first, second = second, first
-		second[0].do = do[1]
-		return append(first, second[0])
+	case len(first) == 1 && first[0].find == nil:
+		first[0].do = do[1]
+		return append(second, first[0])
+	case len(second) > 1 && (len(first)+len(second) > rows.Links-12 || slices.ContainsFunc(second, keeps) && slices.ContainsFunc(first, keeps)):
+		second = []link{c.vector(y)}
+		fallthrough
 	case len(second) == 1 && second[0].find == nil:
 		second[0].do = do[0]
 		return append(first, second[0])
-	case slices.ContainsFunc(second, keeps) && slices.ContainsFunc(first, keeps):
-		return append(first, link{do: do[0], lanes: c.floats(y)})
 	case slices.ContainsFunc(second, keeps):
 		first, second, turned = second, first, do[0]
 	}
@@ -177,81 +191,79 @@ func (c *values) found(e *tile.Expr) *link {
 	return l
 }
 
-// bind has the operations of x, up to where it is in hand, know where their operands are; false
-// if those of several rows are not all there. Of one row vectors have at most as many elements as
-// lanes do.
-func (x *chain) bind(w *plan.Frame, row, col, count, n int, lanes bool) ([]rows.Op, bool) {
-	ops, next := w.Chained[x.ops:], 0
+// bind has the operations of x, up to where it is in hand, know where their operands are, and
+// returns how many there are; 0 if they are not all there, and too many for vectors.
+func (x *chain) bind(w *plan.Frame, row, col, count, n int) int {
+	c, next := &w.Chained[x.of], 0
+	lanes := count*n <= plan.VectorLanes && (count == 1 || count <= x.rows && n == x.width)
 	for i := range x.links {
 		l := &x.links[i]
-		at, order := operand{}, l.shuffle
+		of, order := operand{}, l.shuffle
 		if l.find != nil {
-			at = l.find(w, row, col, count, n)
+			of = l.find(w, row, col, count, n)
 		}
 		switch {
-		case at.at != nil:
+		case of.at != nil:
 		case l.lanes != nil && lanes:
-			at, order = operand{at: unsafe.Pointer(unsafe.SliceData(l.lanes(w, row, col, n)))}, nil
+			of, order = operand{at: unsafe.Pointer(unsafe.SliceData(l.lanes(w, row, col, count*n))), step: 4 * n}, nil
 		case l.lanes != nil:
-			return nil, false
+			return 0
 		}
 		if l.do == rows.Keep {
-			at.kind = 0
+			of.kind = 0
 		}
-		op := &ops[next]
-		op.Do, op.At, op.Step = l.do+at.kind, at.at, at.step
+		c.Do[next], c.At[next], c.Step[next] = l.do+of.kind, of.at, of.step
 		if next++; order != nil {
-			op := &ops[next]
-			op.Do, op.At, op.Step = rows.Shuffle, unsafe.Pointer(order), 0
+			c.Do[next], c.At[next], c.Step[next] = rows.Shuffle, unsafe.Pointer(order), 0
 			next++
 		}
 	}
-	return ops[:next+2], true
+	return next
 }
 
-// do goes over a piece that is bound, and ends at to.
-func (x *chain) do(ops []rows.Op, count, n int, to unsafe.Pointer, step int, past bool) {
-	at, last := &ops[len(ops)-2], &ops[len(ops)-1]
-	at.Do, at.At, at.Step = x.end, to, step
-	last.Do = rows.Turn
+// do goes over a piece of which some operations are bound, and ends at to.
+func (x *chain) do(c *rows.Chain, bound, count, n int, to unsafe.Pointer, step int, past bool) {
+	last := bound + 1
+	c.Do[bound], c.At[bound], c.Step[bound] = x.end, to, step
+	c.Do[last], c.At[last], c.Step[last] = rows.Turn, nil, 0
 	switch {
 	case x.end == rows.Sum:
-		at.At, at.Step = nil, 0
-		last.Do, last.At, last.Step = rows.TurnSum, to, step
+		c.At[bound], c.Step[bound] = nil, 0
+		c.Do[last], c.At[last], c.Step[last] = rows.TurnSum, to, step
 	case past && uintptr(to)%memory.CacheLine == 0 && (count == 1 || step%memory.CacheLine == 0):
-		at.Do++
+		c.Do[bound]++
 	}
-	x.loops.Chain(ops, count, n)
+	x.loops.Chain(c, count, n)
 }
 
 // store computes columns col … col+n-1 of count rows, and stores them at to and step bytes from
 // there to there.
 func (x *chain) store(w *plan.Frame, row, col, count, n int, to unsafe.Pointer, step int, past bool) {
-	if ops, ok := x.bind(w, row, col, count, n, count == 1 && n <= plan.VectorLanes); ok {
-		x.do(ops, count, n, to, step, past)
+	c := &w.Chained[x.of]
+	if bound := x.bind(w, row, col, count, n); bound > 0 {
+		x.do(c, bound, count, n, to, step, past)
 		return
 	}
 	for i := range count {
 		for from := 0; from < n; from += plan.VectorLanes {
 			m := min(plan.VectorLanes, n-from)
-			ops, _ := x.bind(w, row+i, col+from, 1, m, true)
-			x.do(ops, 1, m, unsafe.Add(to, i*step+from*x.size), 0, past)
+			x.do(c, x.bind(w, row+i, col+from, 1, m), 1, m, unsafe.Add(to, i*step+from*x.size), 0, past)
 		}
 	}
 }
 
 // sum adds up columns from … to-1 of each of some rows.
 func (x *chain) sum(w *plan.Frame, row, from, to int, out []float32) {
-	if ops, ok := x.bind(w, row, from, len(out), to-from, len(out) == 1 && to-from <= plan.VectorLanes); ok {
-		x.do(ops, len(out), to-from, unsafe.Pointer(unsafe.SliceData(out)), 4, false)
+	c := &w.Chained[x.of]
+	if bound := x.bind(w, row, from, len(out), to-from); bound > 0 {
+		x.do(c, bound, len(out), to-from, unsafe.Pointer(unsafe.SliceData(out)), 4, false)
 		return
 	}
 	for i := range out {
 		out[i] = 0
 		for col := from; col < to; col += plan.VectorLanes {
 			m, piece := min(plan.VectorLanes, to-col), out[i]
-			ops, _ := x.bind(w, row+i, col, 1, m, true)
-			x.do(ops, 1, m, unsafe.Pointer(&out[i]), 0, false)
+			x.do(c, x.bind(w, row+i, col, 1, m), 1, m, unsafe.Pointer(&out[i]), 0, false)
 			out[i] += piece
 		}
 	}
@@ -284,29 +296,31 @@ func (c *values) computed(x *chain, width int) plan.Lanes[float32] {
 	})
 }
 
-// chainTo stores x in the columns of the step's destination from begin on, width of them.
-func chainTo[T any](c *values, x *chain, begin, width int, past bool) rowsWriter {
+// stored compiles a store of e to columns of the destination, of dtype d, for at most so many rows
+// in one call; nil where e is a vector, unless those are wanted, too.
+func (c *values) stored(e *tile.Expr, begin int, d tile.Dtype, past, vectors bool) (write rowsWriter, atOnce int) {
+	end := rows.StoreFloat32
+	if d == tile.BFloat16 {
+		end = rows.StoreBFloat16
+	}
+	x := c.chain(e, end, d.Bits()/8, vectors)
+	if x == nil {
+		return nil, 0
+	}
+	atOnce = rowsAtOnce
+	if slices.ContainsFunc(x.links, func(l link) bool { return l.find == nil && l.lanes != nil }) {
+		atOnce = x.rows
+	}
 	r := c.step.Dst
 	ld := c.plan.Refs[r].LD
 	return func(w *plan.Frame, row, col, count, n int) {
-		first, last := max(col-begin, 0), min(col+n-begin, width)
+		first, last := max(col-begin, 0), min(col+n-begin, x.width)
 		if n = last - first; n > 0 {
-			to := elements[T](w, r, ld, row, begin+first, (count-1)*ld+n)
-			x.store(w, row, first, count, n, unsafe.Pointer(unsafe.SliceData(to)), ld*memory.Size[T](), past)
+			at := (w.Places[r].Off + row*ld + begin + first) * x.size
+			_ = w.Data[r][at+((count-1)*ld+n)*x.size-1]
+			x.store(w, row, first, count, n, unsafe.Pointer(&w.Data[r][at]), ld*x.size, past)
 		}
-	}
-}
-
-// stored compiles a store of e, of floats, to columns of the destination, of dtype d; nil where
-// e is a vector already.
-func (c *values) stored(e *tile.Expr, begin int, d tile.Dtype, past bool) rowsWriter {
-	if d == tile.BFloat16 {
-		return chainTo[uint16](c, c.chain(e, rows.StoreBFloat16, 2, true), begin, width(e), past)
-	}
-	if x := c.chain(e, rows.StoreFloat32, 4, past); x != nil && d == tile.Float32 {
-		return chainTo[float32](c, x, begin, width(e), past)
-	}
-	return nil
+	}, atOnce
 }
 
 // shuffled sees e, which chooses and moves columns, as those of one load in an order that is the

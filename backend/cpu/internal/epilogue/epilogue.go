@@ -156,7 +156,7 @@ func (c *values) floatsOf(e *tile.Expr) plan.Lanes[float32] {
 		return nil
 	}
 	if e.Dtype == tile.BFloat16 {
-		return c.rounded(f)
+		return c.rounded(e, f)
 	}
 	return f
 }
@@ -314,14 +314,9 @@ func splat[T any](c *values, v T) plan.Lanes[T] {
 	return lanes(c, func(_ *plan.Frame, _, _ int, out []T) { memory.Fill(out, v) })
 }
 
-// rounded rounds x to bfloat16.
-func (c *values) rounded(x plan.Lanes[float32]) plan.Lanes[float32] {
-	i, narrow, widen := c.slot(), c.plan.Loops.ToBFloat16, c.plan.Loops.FromBFloat16
-	return lanes(c, func(w *plan.Frame, row, col int, out []float32) {
-		bits := vector[uint16](w, i, len(out))
-		narrow(bits, x(w, row, col, len(out)))
-		widen(out, bits)
-	})
+// rounded rounds x, of e's shape, to bfloat16.
+func (c *values) rounded(e *tile.Expr, x plan.Lanes[float32]) plan.Lanes[float32] {
+	return c.computed(c.chained([]link{{do: rows.Load, lanes: x}, {do: rows.Round}}, rows.StoreFloat32, 4, width(e)), width(e))
 }
 
 // compileScales makes the values of scales.

@@ -70,7 +70,7 @@ func inMemory[T any](c *values, e *tile.Expr, d tile.Dtype) matrix[T] {
 
 // storeRows compiles a store of v, an exponential of what lies in memory, for several rows.
 func (c *values) storeRows(v *tile.Expr) {
-	if c.step.Store == nil || v.Dtype != tile.Float32 || v.Op != tile.OpExp && v.Op != tile.OpExp2 {
+	if v.Dtype != tile.Float32 || v.Op != tile.OpExp && v.Op != tile.OpExp2 {
 		return
 	}
 	e, less := split(v)

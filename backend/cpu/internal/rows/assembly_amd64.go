@@ -12,31 +12,22 @@ func absMaxBFloat16AVX2(x *uint16, n int) uint16
 func addAVX2(dst, x, y *float32, n int)
 
 //go:noescape
-func addBFloat16AVX2(dst *uint16, x *float32, n int)
-
-//go:noescape
 func addInt32AVX2(dst, x, y *int32, n int)
-
-//go:noescape
-func addMulAVX2(dst, x, y *float32, n int)
 
 //go:noescape
 func bfloat16ToInt8AVX2(dst *int8, x *uint16, by, zero float32, n, ahead int)
 
 //go:noescape
-func chainAVX2(ops *Op, rows, n int, native bool)
+func chainAVX2(c *Chain, rows, n int, native bool)
 
 //go:noescape
-func chainAVX512(ops *Op, rows, n int, native bool)
+func chainAVX512(c *Chain, rows, n int, native bool)
 
 //go:noescape
 func extremesAVX2(x *float32, n int) (lo, hi int32, size uint32)
 
 //go:noescape
 func fromBFloat16AVX2(dst *float32, x *uint16, n int)
-
-//go:noescape
-func fromBFloat16AVX512(dst *float32, ldd int, x *uint16, ldx, rows, n int)
 
 //go:noescape
 func fromInt32AVX2(dst *float32, x *int32, n int)
@@ -63,9 +54,6 @@ func mulInt32AVX2(dst, x, y *int32, n int)
 func scaleAVX2(dst, x *float32, by float32, n int)
 
 //go:noescape
-func scaleAVX512(dst *float32, ldd int, x *float32, ldx int, by float32, rows, n int)
-
-//go:noescape
 func selectAVX2(dst, x, y *float32, cond *bool, n int)
 
 //go:noescape
@@ -73,12 +61,6 @@ func subAVX2(dst, x, y *float32, n int)
 
 //go:noescape
 func subInt32AVX2(dst, x, y *int32, n int)
-
-//go:noescape
-func toBFloat16AVX2(dst *uint16, x *float32, n int)
-
-//go:noescape
-func toBFloat16AVX512(dst *uint16, ldd int, x *float32, ldx, rows, n int)
 
 //go:noescape
 func toInt8AVX2(dst *int8, x *float32, by, zero float32, n int)

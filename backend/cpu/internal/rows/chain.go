@@ -2,6 +2,7 @@ package rows
 
 import (
 	"math"
+	"slices"
 	"unsafe"
 
 	"matladder/internal/bfloat16"
@@ -10,13 +11,17 @@ import (
 // A chain is operations on the elements of rows, one after another: some elements at a time go
 // through all of them in registers. It has elements in hand, and may keep those of one value.
 
-// Op is one of a chain.
-type Op struct {
-	Do   Do
-	At   unsafe.Pointer // its operand, of the first row; nil for none
-	Step int            // bytes from row to row of that
-	_    [2]uintptr     // routines in assembly
+// A Chain is that, a list for each thing to know of an operation; Turn or TurnSum ends it.
+type Chain struct {
+	Do       [Links]Do
+	At       [Links]unsafe.Pointer // operands, of the first row; nil for none
+	Step     [Links]int            // bytes from row to row of those
+	_        [Links]uintptr        // operands of the row in hand
+	routines [2][Links]uintptr     // in assembly
 }
+
+// Links is the most operations of a chain.
+const Links = 24
 
 // Do says what is done: an operation of those to DivInto, plus what its operand is.
 type Do int
@@ -60,90 +65,92 @@ type Order struct{ At, Bits [16]uint32 }
 // KeptMost is how many elements Keep needs memory for.
 const KeptMost = 128
 
-// ChainMost is the most operations of a chain.
-const ChainMost = 16
-
 // chain does what a chain says of n elements of each of some rows. A sum is that of Sum in package
 // vexp: element i goes to the sum number i mod 32, and those are added in halves.
-func chain(ops []Op, rows, n int) {
+func chain(c *Chain, rows, n int) {
 	for row := range rows {
 		var sums [32]float32
-		chainRow(ops, row, 0, n, &sums)
+		c.row(row, 0, n, &sums)
 	}
 }
 
-// chainRow does elements from … n-1 of a row, from being a multiple of 32.
-func chainRow(ops []Op, row, from, n int, sums *[32]float32) {
+// row does elements from … n-1 of a row, from being a multiple of 32.
+func (c *Chain) row(row, from, n int, sums *[32]float32) {
+	last := c.last()
 	for ; from < n; from += len(sums) {
 		var buffer [32]float32
 		x := buffer[:min(len(buffer), n-from)]
-		for i := range ops {
-			ops[i].chained(row, from, x, sums)
+		for i := range last {
+			c.link(i, row, from, x, sums)
 		}
 	}
-	if last := &ops[len(ops)-1]; last.Do == TurnSum {
+	if c.Do[last] == TurnSum {
 		for n := len(sums) / 2; n > 0; n /= 2 {
 			for i := range n {
 				sums[i] += sums[i+n]
 			}
 		}
-		elementsAt[float32](last, row, 0, 1)[0] = sums[0]
+		elementsAt[float32](c, last, row, 0, 1)[0] = sums[0]
 	}
 }
 
-func elementsAt[T any](op *Op, row, from, n int) []T {
-	return unsafe.Slice((*T)(unsafe.Add(op.At, row*op.Step)), from+n)[from:]
+// last is the number of the last operation.
+func (c *Chain) last() int {
+	return slices.IndexFunc(c.Do[:], func(do Do) bool { return do >= Turn })
 }
 
-// chained is one operation on the elements in hand.
-func (op *Op) chained(row, from int, x []float32, sums *[32]float32) {
-	switch op.Do {
+func elementsAt[T any](c *Chain, i, row, from, n int) []T {
+	return unsafe.Slice((*T)(unsafe.Add(c.At[i], row*c.Step[i])), from+n)[from:]
+}
+
+// link is one operation on the elements in hand.
+func (c *Chain) link(i, row, from int, x []float32, sums *[32]float32) {
+	do := c.Do[i]
+	switch do {
 	case Keep:
-		copy(elementsAt[float32](op, 0, 0, len(x)), x)
+		copy(elementsAt[float32](c, i, 0, 0, len(x)), x)
 		return
 	case Shuffle:
-		order, before := (*Order)(op.At), [32]float32{}
+		order, before := (*Order)(c.At[i]), [32]float32{}
 		copy(before[:], x)
-		for i := range x {
-			x[i] = math.Float32frombits(math.Float32bits(before[i&^7+int(order.At[i%8])]) ^ order.Bits[i%8])
+		for j := range x {
+			x[j] = math.Float32frombits(math.Float32bits(before[j&^7+int(order.At[j%8])]) ^ order.Bits[j%8])
 		}
 		return
 	case Round:
-		for i, v := range x {
-			x[i] = bfloat16.Widen(bfloat16.Round(v))
+		for j, v := range x {
+			x[j] = bfloat16.Widen(bfloat16.Round(v))
 		}
 		return
 	case Sum:
-		for i, v := range x {
-			sums[i] += v
+		for j, v := range x {
+			sums[j] += v
 		}
 		return
 	case StoreFloat32, StoreFloat32Past:
-		copy(elementsAt[float32](op, row, from, len(x)), x)
+		copy(elementsAt[float32](c, i, row, from, len(x)), x)
 		return
 	case StoreBFloat16, StoreBFloat16Past:
-		toBFloat16(elementsAt[uint16](op, row, from, len(x)), x)
-		return
-	case Turn, TurnSum:
+		toBFloat16(elementsAt[uint16](c, i, row, from, len(x)), x)
 		return
 	}
 	var operand [32]float32
 	y := operand[:len(x)]
-	switch op.Do % Add {
+	switch do % Add {
 	case Float32s:
-		y = elementsAt[float32](op, row, from, len(x))
+		y = elementsAt[float32](c, i, row, from, len(x))
 	case BFloat16s:
-		fromBFloat16(y, elementsAt[uint16](op, row, from, len(x)))
+		fromBFloat16(y, elementsAt[uint16](c, i, row, from, len(x)))
 	case Number:
-		for i := range y {
-			y[i] = elementsAt[float32](op, row, 0, 1)[0]
+		for j := range y {
+			y[j] = elementsAt[float32](c, i, row, 0, 1)[0]
 		}
 	case Kept:
-		y = elementsAt[float32](op, 0, 0, len(x))
+		y = elementsAt[float32](c, i, 0, 0, len(x))
 	case Itself:
 		y = x
 	}
-	switch op.Do / Add * Add {
+	switch do / Add * Add {
 	case Load:
 		copy(x, y)
 	case Add:

@@ -35,41 +35,40 @@ func checkChain(t *testing.T, rng *rand.Rand) {
 	t.Helper()
 	all := append([]Loops{Generic}, everyFor()...)
 	if cpu.X86.HasAVX512F { // and without bfloat16 instructions
-		all = append(all, Loops{Chain: func(ops []Op, rows, n int) { chainAVX512(&ops[0], rows, n, false) }})
+		all = append(all, Loops{Chain: func(c *Chain, rows, n int) { chainAVX512(c, rows, n, false) }})
 	}
 	rows, n := 1+rng.IntN(3), 1+rng.IntN(300)
 	if rng.IntN(3) == 0 {
 		n = 64 * (1 + rng.IntN(5))
 	}
-	ops, outs := randomChain(rng, rows, n)
+	list, outs := randomChain(rng, rows, n)
+	does, c := []Do(nil), &Chain{}
+	for i, op := range list {
+		does = append(does, op.do)
+		c.Do[i], c.At[i], c.Step[i] = op.do, op.at, op.step
+	}
 	var want [][]byte
-	for i, c := range all {
+	for i, l := range all {
 		for _, out := range outs {
 			memory.Fill(out, 0x55)
 		}
-		mine := slices.Clone(ops)
-		c.Chain(mine, rows, n)
+		l.Chain(c, rows, n)
 		for j, out := range outs {
 			switch {
 			case i == 0:
 				want = append(want, slices.Clone(out))
 			case !sameFloats(out, want[j], j == 1):
-				t.Fatalf("loops %d, %d rows of %d: output %d of %v differs", i, rows, n, j, does(ops))
-			}
-		}
-		for j := range ops {
-			if mine[j].At != ops[j].At {
-				t.Fatalf("loops %d, %d rows of %d: operand %d of %v moved", i, rows, n, j, does(ops))
+				t.Fatalf("loops %d, %d rows of %d: output %d of %v differs", i, rows, n, j, does)
 			}
 		}
 	}
 }
 
-func does(ops []Op) (list []Do) {
-	for _, op := range ops {
-		list = append(list, op.Do)
-	}
-	return list
+// op is one of a chain.
+type op struct {
+	do   Do
+	at   unsafe.Pointer
+	step int
 }
 
 // sameFloats reports whether two outputs have the same bits, or both a NaN.
@@ -94,7 +93,7 @@ func sameFloats(x, y []byte, narrow bool) bool {
 
 // randomChain has operands of rows that are a whole number of cache lines apart, and what it
 // writes: elements of float32, of bfloat16, and sums.
-func randomChain(rng *rand.Rand, rows, n int) (ops []Op, outs [][]byte) {
+func randomChain(rng *rand.Rand, rows, n int) (ops []op, outs [][]byte) {
 	ld := (n + 31) &^ 31
 	keep := new([KeptMost]float32)
 	wide := rng.IntN(2) == 0 // of any size, or about 1
@@ -117,7 +116,7 @@ func randomChain(rng *rand.Rand, rows, n int) (ops []Op, outs [][]byte) {
 	}
 	do := func(do, kind Do) {
 		at, step := operand(kind)
-		ops = append(ops, Op{Do: do + kind, At: at, Step: step})
+		ops = append(ops, op{do: do + kind, at: at, step: step})
 	}
 	for range 3 {
 		outs = append(outs, memory.NewBuffer(rows*ld*4+64))
@@ -127,7 +126,7 @@ func randomChain(rng *rand.Rand, rows, n int) (ops []Op, outs [][]byte) {
 	for range rng.IntN(8) {
 		switch what := rng.IntN(8); {
 		case what == 0:
-			ops, kept = append(ops, Op{Do: Keep, At: unsafe.Pointer(keep)}), true
+			ops, kept = append(ops, op{do: Keep, at: unsafe.Pointer(keep)}), true
 		case what == 1 && n%8 == 0:
 			o := &Order{}
 			for i := range o.At {
@@ -138,9 +137,9 @@ func randomChain(rng *rand.Rand, rows, n int) (ops []Op, outs [][]byte) {
 				o.Bits[i] = uint32(rng.IntN(2)) << 31
 			}
 			copy(o.Bits[8:], o.Bits[:8])
-			ops = append(ops, Op{Do: Shuffle, At: unsafe.Pointer(o)})
+			ops = append(ops, op{do: Shuffle, at: unsafe.Pointer(o)})
 		case what == 2:
-			ops = append(ops, Op{Do: Round})
+			ops = append(ops, op{do: Round})
 		default:
 			kind := Do(rng.IntN(5))
 			if kind == Kept && !kept {
@@ -151,14 +150,14 @@ func randomChain(rng *rand.Rand, rows, n int) (ops []Op, outs [][]byte) {
 	}
 	end := Turn
 	if rng.IntN(2) == 0 {
-		ops, end = append(ops, Op{Do: Sum}), TurnSum
+		ops, end = append(ops, op{do: Sum}), TurnSum
 	}
 	past := Do(rng.IntN(2))
 	if rng.IntN(2) == 0 {
-		ops = append(ops, Op{Do: StoreFloat32 + past, At: unsafe.Pointer(&outs[0][0]), Step: 4 * ld})
+		ops = append(ops, op{do: StoreFloat32 + past, at: unsafe.Pointer(&outs[0][0]), step: 4 * ld})
 	}
 	if rng.IntN(2) == 0 {
-		ops = append(ops, Op{Do: StoreBFloat16 + past, At: unsafe.Pointer(&outs[1][0]), Step: 2 * ld})
+		ops = append(ops, op{do: StoreBFloat16 + past, at: unsafe.Pointer(&outs[1][0]), step: 2 * ld})
 	}
-	return append(ops, Op{Do: end, At: unsafe.Pointer(&outs[2][0]), Step: 4}), outs
+	return append(ops, op{do: end, at: unsafe.Pointer(&outs[2][0]), step: 4}), outs
 }

@@ -30,13 +30,12 @@ type Loops struct {
 	Sub    func(dst, x, y []float32)              // dst = x - y
 	Mul    func(dst, x, y []float32)              // dst = x · y
 	Scale  func(dst, x []float32, by float32)     // dst = x · by
-	AddMul func(dst, x, y []float32)              // dst = dst + x · y, rounded after each
 	Select func(dst, x, y []float32, cond []bool) // dst = x where cond holds, or else y
 	Max    func(dst, x, y []float32)              // the larger; +0 is larger than -0, and NaN than all
 	Min    func(dst, x, y []float32)              // the smaller; -0 is smaller than +0, and NaN than all
 
 	// Chain does what a chain says of n elements of each of some rows.
-	Chain func(ops []Op, rows, n int)
+	Chain func(c *Chain, rows, n int)
 
 	AddInt32 func(dst, x, y []int32) // modulo 2^32, like the next two
 	SubInt32 func(dst, x, y []int32)
@@ -44,15 +43,7 @@ type Loops struct {
 
 	FromInt32    func(dst []float32, x []int32)  // rounded to nearest even
 	FromBFloat16 func(dst []float32, x []uint16) // exact
-	// RowsFromBFloat16 is FromBFloat16 of n elements of each of some rows, which are ldd and ldx
-	// elements apart.
-	RowsFromBFloat16 func(dst []float32, ldd int, x []uint16, ldx, rows, n int)
-	ToBFloat16       func(dst []uint16, x []float32) // rounded to nearest even; a NaN stays one
-	// RowsToBFloat16 is ToBFloat16 of n elements of each of some rows, which are ldd and ldx
-	// elements apart.
-	RowsToBFloat16 func(dst []uint16, ldd int, x []float32, ldx, rows, n int)
-	AddBFloat16    func(dst []uint16, x []float32) // dst = dst + x, added in float32, then rounded
-	MulBFloat16    func(dst []uint16, x []float32) // dst = dst · x, where that is bfloat16: the upper halves
+	MulBFloat16  func(dst []uint16, x []float32) // dst = dst · x, where that is bfloat16: the upper halves
 
 	// ToInt8 sets dst to x · by, rounded to nearest even, plus zero, and that rounded
 	// so again; beyond the ends of int8 it saturates, and NaN is 0. BFloat16ToInt8 does
@@ -75,16 +66,10 @@ type Loops struct {
 
 // Generic is the loops in Go.
 var Generic = Loops{
-	Add:   add[float32],
-	Sub:   sub[float32],
-	Mul:   mul[float32],
-	Scale: scale,
-	AddMul: func(dst, x, y []float32) {
-		x, y = x[:len(dst)], y[:len(dst)]
-		for i := range dst {
-			dst[i] += float32(x[i] * y[i]) // the conversion forbids one rounding for both
-		}
-	},
+	Add:    add[float32],
+	Sub:    sub[float32],
+	Mul:    mul[float32],
+	Scale:  scale,
 	Select: Select[float32],
 	Chain:  chain,
 	Max: func(dst, x, y []float32) {
@@ -108,16 +93,7 @@ var Generic = Loops{
 			dst[i] = float32(x[i])
 		}
 	},
-	FromBFloat16:     fromBFloat16,
-	RowsFromBFloat16: Each(fromBFloat16),
-	ToBFloat16:       toBFloat16,
-	RowsToBFloat16:   Each(toBFloat16),
-	AddBFloat16: func(dst []uint16, x []float32) {
-		x = x[:len(dst)]
-		for i := range dst {
-			dst[i] = bfloat16.Round(bfloat16.Widen(dst[i]) + x[i])
-		}
-	},
+	FromBFloat16: fromBFloat16,
 	MulBFloat16: func(dst []uint16, x []float32) {
 		x = x[:len(dst)]
 		for i := range dst {

@@ -26,14 +26,9 @@ func For(avx2, avx512 bool) Loops {
 	}
 	l := forAVX2()
 	if avx512 {
-		l.ToBFloat16 = two(func(dst *uint16, x *float32, n int) { toBFloat16AVX512(dst, 0, x, 0, 1, n) }, Generic.ToBFloat16)
-		l.RowsToBFloat16 = wholeRows(toBFloat16AVX512, Generic.RowsToBFloat16)
-		l.Scale = scaled(func(dst, x *float32, by float32, n int) { scaleAVX512(dst, 0, x, 0, by, 1, n) }, Generic.Scale)
-		l.FromBFloat16 = two(func(dst *float32, x *uint16, n int) { fromBFloat16AVX512(dst, 0, x, 0, 1, n) }, Generic.FromBFloat16)
-		l.RowsFromBFloat16 = wholeRows(fromBFloat16AVX512, Generic.RowsFromBFloat16)
-		l.Chain = func(ops []Op, rows, n int) {
+		l.Chain = func(c *Chain, rows, n int) {
 			if rows > 0 && n > 0 {
-				chainAVX512(&ops[0], rows, n, cpu.X86.HasAVX512BF16)
+				chainAVX512(c, rows, n, cpu.X86.HasAVX512BF16)
 			}
 		}
 		l.MulBFloat16 = multiplied(mulBFloat16AVX512)
@@ -55,11 +50,10 @@ func multiplied(fast func(dst *uint16, x *float32, n int)) func(dst []uint16, x 
 
 func forAVX2() Loops {
 	return Loops{
-		Add:    three(addAVX2, Generic.Add),
-		Sub:    three(subAVX2, Generic.Sub),
-		Mul:    three(mulAVX2, Generic.Mul),
-		Scale:  scaled(scaleAVX2, Generic.Scale),
-		AddMul: three(addMulAVX2, Generic.AddMul),
+		Add:   three(addAVX2, Generic.Add),
+		Sub:   three(subAVX2, Generic.Sub),
+		Mul:   three(mulAVX2, Generic.Mul),
+		Scale: scaled(scaleAVX2, Generic.Scale),
 		Select: func(dst, x, y []float32, cond []bool) {
 			x, y, cond = x[:len(dst)], y[:len(dst)], cond[:len(dst)]
 			n := len(dst) &^ 15
@@ -70,18 +64,14 @@ func forAVX2() Loops {
 		},
 		Chain: chainOfAVX2,
 
-		Max:              three(maxAVX2, Generic.Max),
-		Min:              three(minAVX2, Generic.Min),
-		AddInt32:         three(addInt32AVX2, Generic.AddInt32),
-		SubInt32:         three(subInt32AVX2, Generic.SubInt32),
-		MulInt32:         three(mulInt32AVX2, Generic.MulInt32),
-		FromInt32:        two(fromInt32AVX2, Generic.FromInt32),
-		FromBFloat16:     two(fromBFloat16AVX2, Generic.FromBFloat16),
-		ToBFloat16:       two(toBFloat16AVX2, Generic.ToBFloat16),
-		RowsToBFloat16:   Each(two(toBFloat16AVX2, Generic.ToBFloat16)),
-		RowsFromBFloat16: Each(two(fromBFloat16AVX2, Generic.FromBFloat16)),
-		AddBFloat16:      two(addBFloat16AVX2, Generic.AddBFloat16),
-		MulBFloat16:      multiplied(mulBFloat16AVX2),
+		Max:          three(maxAVX2, Generic.Max),
+		Min:          three(minAVX2, Generic.Min),
+		AddInt32:     three(addInt32AVX2, Generic.AddInt32),
+		SubInt32:     three(subInt32AVX2, Generic.SubInt32),
+		MulInt32:     three(mulInt32AVX2, Generic.MulInt32),
+		FromInt32:    two(fromInt32AVX2, Generic.FromInt32),
+		FromBFloat16: two(fromBFloat16AVX2, Generic.FromBFloat16),
+		MulBFloat16:  multiplied(mulBFloat16AVX2),
 		ToInt8: func(dst []int8, x []float32, by, zero float32) {
 			x = x[:len(dst)]
 			n := len(dst) &^ 31
@@ -157,22 +147,22 @@ func forAVX2() Loops {
 }
 
 // chainOfAVX2 does the last few elements of each row in Go, where sums of a row are added up, too.
-func chainOfAVX2(ops []Op, rows, n int) {
-	whole, last := n&^31, len(ops)-1
-	if whole > 0 && rows > 0 && ops[last].Do == Turn {
-		chainAVX2(&ops[0], rows, whole, false)
+func chainOfAVX2(c *Chain, rows, n int) {
+	whole, last := n&^31, c.last()
+	if whole > 0 && rows > 0 && c.Do[last] == Turn {
+		chainAVX2(c, rows, whole, false)
 	}
-	for row := 0; row < rows && (whole < n || ops[last].Do == TurnSum); row++ {
+	for row := 0; row < rows && (whole < n || c.Do[last] == TurnSum); row++ {
 		var sums [32]float32
-		if whole > 0 && ops[last].Do == TurnSum {
-			var one [ChainMost]Op
-			for i, op := range ops {
-				one[i] = Op{Do: op.Do, At: unsafe.Add(op.At, row*op.Step)}
+		if whole > 0 && c.Do[last] == TurnSum {
+			one := *c
+			for i := range last {
+				one.At[i] = unsafe.Add(c.At[i], row*c.Step[i])
 			}
-			one[last].At = unsafe.Pointer(&sums)
-			chainAVX2(&one[0], 1, whole, false)
+			one.At[last] = unsafe.Pointer(&sums)
+			chainAVX2(&one, 1, whole, false)
 		}
-		chainRow(ops, row, whole, n, &sums)
+		c.row(row, whole, n, &sums)
 	}
 }
 
@@ -193,21 +183,6 @@ func scaled(fast func(dst, x *float32, by float32, n int), rest func(dst, x []fl
 			fast(&dst[0], &x[0], by, n)
 		}
 		rest(dst[n:], x[n:], by)
-	}
-}
-
-// wholeRows does the last few elements of each row as usual.
-func wholeRows[D, S any](fast func(dst *D, ldd int, x *S, ldx, rows, n int), usual func(dst []D, ldd int, x []S, ldx, rows, n int)) func(dst []D, ldd int, x []S, ldx, rows, n int) {
-	const lanes = 16
-	return func(dst []D, ldd int, x []S, ldx, rows, n int) {
-		whole := n &^ (lanes - 1)
-		if rows > 0 && whole > 0 {
-			_, _ = dst[(rows-1)*ldd+whole-1], x[(rows-1)*ldx+whole-1]
-			fast(&dst[0], ldd, &x[0], ldx, rows, whole)
-		}
-		if whole < n {
-			usual(dst[whole:], ldd, x[whole:], ldx, rows, n-whole)
-		}
 	}
 }
 

@@ -114,11 +114,6 @@ func checkFor(t *testing.T, fast Loops, rng *rand.Rand, n int) {
 	}
 	floats("Max", func(l Loops, dst []float32) { l.Max(dst, x, y) })
 	floats("Min", func(l Loops, dst []float32) { l.Min(dst, x, y) })
-	z := randomFloats(rng, n)
-	floats("AddMul", func(l Loops, dst []float32) {
-		copy(dst, z)
-		l.AddMul(dst, x, y)
-	})
 	cond := make([]bool, n)
 	for i := range cond {
 		cond[i] = rng.IntN(2) == 0
@@ -168,22 +163,7 @@ func checkFor(t *testing.T, fast Loops, rng *rand.Rand, n int) {
 			t.Fatalf("Extremes of %v are %v and %v, should be %v and %v", x, lo, hi, wantLo, wantHi)
 		}
 	}
-	bfloats("ToBFloat16", func(l Loops, dst []uint16) { l.ToBFloat16(dst, x) })
-	for _, lead := range []int{0, 3} { // elements between two rows
-		row := max(1, n/3)
-		bfloats("RowsToBFloat16", func(l Loops, dst []uint16) {
-			if row+lead <= n {
-				l.RowsToBFloat16(dst, row+lead, x, row+lead, (n+lead)/(row+lead), row)
-			}
-		})
-		floats("RowsFromBFloat16", func(l Loops, dst []float32) {
-			if row+lead <= n {
-				l.RowsFromBFloat16(dst, row+lead, narrow, row+lead, (n+lead)/(row+lead), row)
-			}
-		})
-	}
 	bfloats("MulBFloat16", func(l Loops, dst []uint16) { l.MulBFloat16(dst, x) })
-	bfloats("AddBFloat16", func(l Loops, dst []uint16) { l.AddBFloat16(dst, x) })
 }
 
 // TestFor_Codes compares assembly with Go where codes are near the ends of int8 and
