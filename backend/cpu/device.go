@@ -19,7 +19,7 @@ import (
 
 // Device describes this machine with the default number of workers and instruction set. Peaks,
 // bandwidth and what block shapes are ranked by are measured on the first call, which then takes
-// some seconds, unless a file in the user's cache directory (ProbeFile) has them already, of a
+// about a second, unless a file in the user's cache directory (ProbeFile) has them already, of a
 // time when the machine was not slower than it is now; Options.NoProbe leaves them unknown.
 func (b *Backend) Device() machine.Device {
 	b.probing.Lock()
@@ -34,7 +34,7 @@ func (b *Backend) Device() machine.Device {
 // directory. It may be deleted at any time.
 func (b *Backend) ProbeFile() string { return b.unmeasured().file() }
 
-// ProbeAnew measures peaks and bandwidth, in some seconds, and forgets what was measured
+// ProbeAnew measures peaks and bandwidth, in about a second, and forgets what was measured
 // before. If ctx ends first, it does not.
 func (b *Backend) ProbeAnew(ctx context.Context) machine.Device {
 	if b.options.NoProbe {
@@ -51,7 +51,7 @@ func (b *Backend) ProbeAnew(ctx context.Context) machine.Device {
 	return b.describe(m)
 }
 
-// Probe measures peaks and bandwidth once more, in some seconds.
+// Probe measures peaks and bandwidth once more, in half a second.
 func (b *Backend) Probe(ctx context.Context) machine.Device {
 	d := b.Device()
 	if b.options.NoProbe {
