@@ -12,7 +12,7 @@ import (
 )
 
 // measurementsVersion changes when probes measure something else.
-const measurementsVersion = 8
+const measurementsVersion = 9
 
 // measurements are what probes found, as kept in a file.
 type measurements struct {

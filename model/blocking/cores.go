@@ -82,8 +82,17 @@ func (c cores) product(p problem.Matmul) (*product, bool) {
 	x.readsB = p.M <= rate.Direct && !x.packedB
 	x.arrays = float64(x.batch) * (float64(x.m)*float64(x.k)*x.a + float64(x.k)*float64(x.n)*x.b + float64(x.m)*float64(x.n)*x.c)
 	x.shared = float64(max(c.L3, int64(x.workers)*c.L2))
+	if x.arrays <= float64(c.L2)/2 { // each core's own cache has all that it meets, launch after launch
+		near := *c.Cores
+		near.Shared = max(near.Shared, rate.FLOPs/nearFLOPs*x.b)
+		x.Cores = &near
+	}
 	return x, a == b && rate.FLOPs > 0
 }
+
+// nearFLOPs are those that a core does while its own cache brings an element: a cache line a cycle
+// at best, half of one for most strides.
+const nearFLOPs = 8
 
 func bytesOf(d tile.Dtype) float64 { return float64(d.Bits()) / 8 }
 
@@ -159,7 +168,7 @@ func (x *product) block(s tile.Blocks, rows, cols int, below, beside bool) block
 	if steps := float64(tile.Ceil(x.k, s.K)); steps > 1 {
 		b.product += x.keeping(float64(rows*cols)*x.accumulator, steps) + steps*x.Task
 	}
-	b.product += x.writes(rows, cols) + x.Task
+	b.product += x.writes(rows, cols)
 	return b
 }
 

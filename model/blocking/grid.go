@@ -12,6 +12,7 @@ type grid struct {
 	byColumns  bool
 	workers    int
 	apart      float64 // seconds that a program takes longer for neighbours that write the same lines of c
+	task       float64 // and to decide what it does, which a worker remembers of a single one
 	sharing    int     // workers that pack a block of b together
 	copies     bool    // L3 has room for one packed b for each worker, who packs it alone if that takes less
 }
@@ -28,6 +29,9 @@ func newGrid(x *product, s tile.Blocks) *grid {
 	g.byColumns = x.readsA && !x.readsB && (g.cols%x.workers == 0 || g.cols >= 4*x.workers)
 	if g.sharing = 1; !g.byColumns && !x.readsB && !x.packedB {
 		g.sharing = min(g.workers, g.rows)
+	}
+	if g.batch*g.rows*g.cols > g.workers {
+		g.task = x.Task
 	}
 	g.copies = float64(x.workers)*float64(x.k)*float64(x.n)*x.b <= float64(x.L3)
 	if whole := x.n*int(x.c)%ahead == 0 && s.N*int(x.c)%ahead == 0; g.cols > 1 && !whole && x.WriteOthers > 0 && (g.byColumns || g.rows < g.workers) {
@@ -59,7 +63,7 @@ func (g *grid) step(r *run, n int) float64 {
 		i, j = n%g.rows, n/g.rows
 	}
 	b := g.blocks[atEnd(i%g.rows, g.rows)][atEnd(j%g.cols, g.cols)]
-	t := b.product + g.apart
+	t := b.product + g.apart + g.task
 	if (i != r.row || !b.keepsA) && !g.byColumns {
 		t += b.packA
 	}
