@@ -85,8 +85,15 @@ func widenColumns[T uint16 | uint32](w *gemvWork, first int, from []T, ld, k, co
 	for j := range cols {
 		to := w.b[(first+j)*gemvColumn:][:ceil(k, group)*group]
 		clear(to[k/group*group:])
-		for l := range k {
-			to[l/group*group+l%2*group/2+l%group/2] = uint32(from[l*ld+j]) << shift
+		for odd := range 2 {
+			at := odd*ld + j
+			for l := 0; l < k; l += group {
+				half := to[l+odd*group/2:][:(min(k-l, group)+1-odd)/2]
+				for i := range half {
+					half[i] = uint32(from[at]) << (shift & 31)
+					at += 2 * ld
+				}
+			}
 		}
 	}
 }
