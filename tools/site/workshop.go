@@ -60,7 +60,7 @@ func (s *site) addEditor(p *page, body string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p.scripts = []string{"player.js", "engine.js", "exercise.js"}
+	p.wide, p.scripts = true, []string{"player.js", "engine.js", "exercise.js"}
 	editor := fmt.Sprintf(`<section class="exercise" data-number="%s" data-file="%s" data-files="%s" aria-label="The exercise in this page">
 <p>Or solve it here: each change is checked in this page, and kept in this browser.</p>
 %s
