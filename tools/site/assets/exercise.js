@@ -18,7 +18,8 @@
   const score = element("p", { class: "score", role: "status" }, "The checker loads …"), verdict = element("div", { class: "verdict" });
   const player = element("div"), watch = element("details", { class: "watch", hidden: true }, element("summary", {}, "Watch its blocks"), player);
   const said = element("div", { class: "hints" });
-  let hints = 0, recording;
+  const next = document.querySelector(".turn a[rel=next]");
+  let hints = [], wanted = 0, recording;
 
   const show = () => { if (watch.open && recording) traversalPlayer(player, recording, 3); };
   watch.addEventListener("toggle", show);
@@ -26,11 +27,13 @@
   const check = latest(async (text) => {
     set(keep.text(number), text === blank ? null : text);
     let made;
+    const slow = setTimeout(() => { score.textContent = `It runs … (stopped after ${engine.limit / 1000} seconds)`; }, 400);
     try {
       made = await engine.call("check", +number, text);
     } catch (err) {
       made = { Lines: [{ Text: err.message }] };
     }
+    clearTimeout(slow);
     set(keep.right(number), made.OK ? "true" : null);
     section.classList.toggle("right", !!made.OK);
     if (made.Mistakes) {
@@ -39,6 +42,7 @@
       verdict.replaceChildren(mistakes(made.Mistakes, edit));
       return;
     }
+    wanted = made.Hint ?? wanted;
     edit.mark([...made.Lines.map((l) => l.Text).join("\n").matchAll(/\w+\.go:(\d+)/g)].map((m) => +m[1]));
     const good = made.Lines.filter((l) => l.OK).length;
     score.textContent = made.OK ? "Right" : `${good} of ${made.Lines.length} right. ${made.Lines.find((l) => !l.OK).Text.split("\n").pop()}`;
@@ -46,7 +50,7 @@
       element("ul", { class: "lines" }, ...made.Lines.map((l) => element("li", { class: l.OK ? "ok" : "wrong" },
         element("b", {}, l.OK ? "ok" : "wrong"), element("span", {}, l.Text),
         l.Target ? element("meter", { min: 0, max: 2 * l.Target, high: l.Target, optimum: 0, value: l.Got, "aria-label": "counter against its target" }) : null))),
-      made.OK ? element("p", { class: "moral" }, made.Moral) : "");
+      made.OK ? element("p", { class: "moral" }, made.Moral, next ? element("a", { href: next.href }, ` Next: ${next.lastChild.textContent}`) : null) : "");
     recording = made.Recording;
     watch.hidden = !recording;
     show();
@@ -57,15 +61,13 @@
   area.scrollTop = (turn - 12) * parseFloat(getComputedStyle(area).lineHeight);
 
   const button = (text, onclick) => element("button", { type: "button", onclick }, text);
+  // help shows one more hint: that for what is wrong first, then those behind it.
   async function help(of) {
     const made = await engine.call("exercise", +number);
-    if (of === "hint") {
-      hints = Math.min(hints + 1, made.Hints.length);
-      said.replaceChildren(element("ol", {}, ...made.Hints.slice(0, hints).map((h) => element("li", {}, h))),
-        hints < made.Hints.length ? button("Next hint", () => help("hint")) : "");
-    } else {
-      said.replaceChildren(element("pre", {}, element("code", {}, made.Solution)));
-    }
+    if (of === "solution") return said.replaceChildren(element("pre", {}, element("code", {}, made.Solution)));
+    const order = made.Hints.map((_, i) => (wanted + i) % made.Hints.length), one = order.find((i) => !hints.includes(i));
+    if (one != null) hints.push(one);
+    said.replaceChildren(element("ul", {}, ...hints.map((i) => element("li", {}, made.Hints[i].Text))), hints.length < made.Hints.length ? "" : "These are all hints.");
   }
   const name = element("input", { id: "handin", pattern: "[\\p{L}\\p{N}][\\p{L}\\p{N} ._\\-]*", maxlength: 40, autocomplete: "off", value: get(keep.name) ?? "" });
   name.oninput = () => set(keep.name, name.value);
@@ -73,8 +75,8 @@
     score,
     element("p", { class: "keys" }, "Tab indents; Escape, then Tab, leaves the editor."),
     element("div", { class: "buttons" },
-      button("Hint", () => { hints = 0; help("hint"); }), button("Solution", () => help("solution")),
-      button("Reset", () => { if (confirm("Put the exercise back to how it comes? What you wrote is gone.")) edit.set(blank); }),
+      button("Hint", () => help("hint")), button("Solution", () => help("solution")),
+      button("Reset", () => { if (confirm("Put the exercise back to how it comes? What you wrote is gone.")) { hints = []; said.replaceChildren(); edit.set(blank); } }),
       button("Download " + file.split("/").pop(), () => download(file.split("/").pop(), area.value))),
     said, verdict, watch,
     element("form", { class: "handin", onsubmit: (e) => { e.preventDefault(); handIn(); } },

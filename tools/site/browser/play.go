@@ -32,6 +32,8 @@ type Shown struct {
 	Peak           float64             // of the chip, for Dtype
 	Roofline       *model.Roofline     // nil where the chip has no such peak
 	Recording      *traverse.Recording // nil where the grid is too large, or tables say what it does
+	Fits           string              // how the fast memory compares with the chip's
+	TooLarge       bool                // for it
 	Mosaic, Triton string              // or why there is none
 }
 
@@ -59,22 +61,41 @@ func Play(ctx context.Context, source, chip string) (Shown, error) {
 		if r, ok := c.At(device, s.Dtype, precision.String()); ok {
 			s.Roofline, s.Peak = &r, device.PeakAt(s.Dtype, precision.String()).Value
 		}
+		s.Fits, s.TooLarge = fits(c.FastBytes, device)
 	}
 	if each.Sum(programs, (*tile.Program).Steps) <= mostWalked {
 		s.Recording, _ = traverse.Record(ctx, programs[0].Name, programs, nil, shownSteps) // none with tables
 	}
-	if l, err := mosaic.Lower(programs, mosaic.Options{}); err == nil {
+	if device.Kind != machine.TPU {
+		s.Mosaic = device.CommonName() + " is no TPU: choose one above for the text of its compiler."
+	} else if l, err := mosaic.Lower(programs, mosaic.Options{}); err == nil {
 		s.Mosaic = strings.Join(each.Of(l.Kernels, func(k mosaic.Kernel) string { return k.Body }), "\n")
 	} else {
 		s.Mosaic = err.Error()
 	}
-	target, _ := triton.FindTarget(strings.TrimSuffix(device.Arch, "a")) // for what is no GPU, that of Lower
-	if l, err := triton.Lower(programs, triton.Options{Target: target}); err == nil {
+	if device.Kind != machine.GPU {
+		s.Triton = device.CommonName() + " is no GPU: choose one above for the text of its compiler."
+	} else if l, err := triton.Lower(programs, triton.Options{Target: triton.TargetOf(device.Key, int64(device.FastBytes.Value))}); err == nil {
 		s.Triton = strings.Join(each.Of(l.Kernels, func(k triton.Kernel) string { return k.Body }), "\n")
 	} else {
 		s.Triton = err.Error()
 	}
 	return s, nil
+}
+
+// fits says how fast memory compares with a TPU's. Of a GPU's blocks some are in registers, which
+// its compiler decides.
+func fits(need int64, d machine.Device) (text string, tooLarge bool) {
+	all, granted := int64(d.FastBytes.Value), int64(d.FastDefaultBytes.Value)
+	switch {
+	case d.Kind != machine.TPU:
+		return "", false
+	case need > all:
+		return fmt.Sprintf("does not fit: %s has %s", d.CommonName(), traverse.FastMemory(all)), true
+	case granted > 0 && need > granted:
+		return fmt.Sprintf("does not fit the %s that a kernel gets on %s, unless it asks for more", traverse.FastMemory(granted), d.CommonName()), true
+	}
+	return fmt.Sprintf("fits %s", d.CommonName()), false
 }
 
 func programsOf(source string) (programs []*tile.Program, mistakes []Mistake, err error) {
