@@ -10,18 +10,31 @@
   if (!section) return;
   const { number, file } = section.dataset;
   const area = section.querySelector("textarea"), blank = area.value;
-  const keep = { text: (n) => `exercise ${n}`, right: (n) => `right ${n}`, name: "name" };
+  const keep = { text: (n) => `exercise ${n}`, right: (n) => `right ${n}`, guess: (n) => `prediction ${n}`, name: "name" };
   const get = (key) => { try { return localStorage.getItem(key); } catch { return null; } };
   const set = (key, value) => { try { if (value == null) localStorage.removeItem(key); else localStorage.setItem(key, value); } catch {} };
   area.value = get(keep.text(number)) ?? blank;
 
+  // A prediction is written down before anything runs. What needs no clock is said at once.
+  const guess = element("textarea", { id: "prediction", rows: 2, maxlength: 400, value: get(keep.guess(number)) ?? "" }), came = element("div");
+  guess.oninput = () => set(keep.guess(number), guess.value.trim() || null);
+  document.getElementById("run").before(element("div", { class: "predict" }, element("label", { for: "prediction" }, "Your prediction, kept in this browser:"), guess,
+    element("button", { type: "button", onclick: async () => {
+      const { Answers } = await engine.call("exercise", +number);
+      came.replaceChildren(element("ul", {}, ...(Answers ?? ["Only a measurement tells: read on."]).map((a) => element("li", {}, a))));
+    } }, "Compare"), came));
+
   const score = element("p", { class: "score", role: "status" }, "The checker loads …"), verdict = element("div", { class: "verdict" });
-  const player = element("div"), watch = element("details", { class: "watch", hidden: true }, element("summary", {}, "Watch its blocks"), player);
+  const player = element("div"), watch = element("details", { class: "watch", hidden: true, open: "" }, element("summary", {}, "Watch its blocks"), player);
   const said = element("div", { class: "hints" });
   const next = document.querySelector(".turn a[rel=next]");
   let hints = [], wanted = 0, recording;
 
-  const show = () => { if (watch.open && recording) traversalPlayer(player, recording, 3); };
+  let played; // what the player shows, so that it does not begin again for the same steps
+  const show = () => {
+    const now = JSON.stringify(recording);
+    if (watch.open && recording && now !== played) { played = now; traversalPlayer(player, recording, 3); }
+  };
   watch.addEventListener("toggle", show);
 
   const check = latest(async (text) => {
@@ -87,13 +100,16 @@
   // handIn packs what this browser keeps, as cmd/workshop reads it.
   function handIn() {
     const files = { "about.txt": `matladder workshop hand-in 1\n${name.value.trim()}\nin a browser\n` };
-    let verdicts = "";
+    let verdicts = "", predictions = "";
     for (const [n, at] of Object.entries(JSON.parse(section.dataset.files))) {
       verdicts += `${n},${get(keep.right(n)) === "true"}\n`;
+      const said = get(keep.guess(n))?.replace(/\s+/g, " ").replaceAll('"', '""');
+      if (said) predictions += `${new Date().toISOString().slice(0, 19)}Z,${n},"${said}"\n`;
       const text = n === number ? area.value : get(keep.text(n));
       if (text != null) files[at] = text;
     }
     files["verdicts.csv"] = verdicts;
+    if (predictions) files["predictions.csv"] = predictions;
     download(name.value.trim().replaceAll(" ", "_") + ".zip", zip(files));
   }
 
