@@ -61,7 +61,7 @@ func codeHTML(language, text string) string {
 	switch language {
 	case "sh", "bash", "shell", "console":
 		class = ` class="run"`
-	case "text", "figure":
+	case "text", "figure", "recorded":
 		return outputHTML(text)
 	}
 	return fmt.Sprintf("<pre%s><code>%s</code></pre>\n", class, colour(language, text))

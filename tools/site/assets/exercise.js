@@ -62,7 +62,7 @@
     verdict.replaceChildren(
       element("ul", { class: "lines" }, ...made.Lines.map((l) => element("li", { class: l.OK ? "ok" : "wrong" },
         element("b", {}, l.OK ? "ok" : "wrong"), element("span", {}, l.Text),
-        l.Target ? element("meter", { min: 0, max: 2 * l.Target, high: l.Target, optimum: 0, value: l.Got, "aria-label": "counter against its target" }) : null))),
+        l.Target ? element("meter", { min: 0, max: Math.max(l.Got, l.Target), high: l.Target, optimum: 0, value: l.Got, title: "full: the target is reached; red: it is passed", "aria-label": "counter against its target" }) : null))),
       made.OK ? element("p", { class: "moral" }, made.Moral, next ? element("a", { href: next.href }, ` Next: ${next.lastChild.textContent}`) : null) : "");
     recording = made.Recording;
     watch.hidden = !recording;
