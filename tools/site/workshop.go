@@ -75,6 +75,9 @@ func (s *site) addEditor(p *page, body string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if s.whole { // the player that a command writes is shown in place of its name
+		body = written.ReplaceAllString(body, `<iframe src="`+relative(p.output, playerPage)+`" title="The traversal player of v3" loading="lazy" class="paper"></iframe>`)
+	}
 	body = strings.Replace(body, predict, figures+predict, 1)
 	editor := fmt.Sprintf(`<section class="exercise" data-number="%s" data-file="%s" data-files="%s" aria-label="The exercise in this page">
 <p>Or solve it here: each change is checked in this page, and kept in this browser.</p>
@@ -87,6 +90,9 @@ func (s *site) addEditor(p *page, body string) (string, error) {
 	}
 	return before + editor + questions + after, nil
 }
+
+// written finds what a command of a lesson prints that writes the page of a player.
+var written = regexp.MustCompile(`<pre class="output"[^>]*><code><span>out/traverse_v3_block_512_float32\.html\s*</span></code></pre>`)
 
 // figures are those of a lesson's words, from the page that has all of them; those that only lead
 // back to the lesson are left out.

@@ -61,9 +61,9 @@
     score.textContent = made.OK ? "Right" : `${good} of ${made.Lines.length} right. ${made.Lines.find((l) => !l.OK).Text.split("\n").pop()}`;
     verdict.replaceChildren(
       element("ul", { class: "lines" }, ...made.Lines.map((l) => element("li", { class: l.OK ? "ok" : "wrong" },
-        element("b", {}, l.OK ? "ok" : "wrong"), element("span", {}, l.Text),
-        l.Target ? element("meter", { min: 0, max: Math.max(l.Got, l.Target), high: l.Target, optimum: 0, value: l.Got, title: "full: the target is reached; red: it is passed", "aria-label": "counter against its target" }) : null))),
-      made.OK ? element("p", { class: "moral" }, made.Moral, next ? element("a", { href: next.href }, ` Next: ${next.lastChild.textContent}`) : null) : "");
+        element("b", {}, l.OK ? "ok" : "wrong"), element("span", l.Text.includes("\n") ? { class: "table" } : {}, l.Text),
+        l.Target ? element("meter", { min: 0, max: Math.max(l.Got, l.Target), high: l.Target, optimum: 0, value: l.Got, title: "full and green: just the target; yellow: more than it", "aria-label": "counter against its target" }) : null))),
+      made.OK ? element("p", { class: "moral" }, made.Moral + " ", next ? element("a", { href: next.href }, `Next: ${next.lastChild.textContent}`) : null) : "");
     recording = made.Recording;
     watch.hidden = !recording;
     show();
