@@ -23,12 +23,26 @@ type Exercise struct {
 	Number  int    // that of its lesson
 	Title   string // what it is about
 	Name    string // that of its Go file
-	Hints   []string
+	Hints   []Hint
 	Moral   string   // what the learner may conclude, once it is right
 	Answers []string // to what its lesson has people predict, where they need no measurement
 
 	declares
 	with func(parts) checker
+}
+
+// Hint is a word of help.
+type Hint struct {
+	Text string
+	Of   string // the part that it is about, as a report names it; "" if about all
+}
+
+// HintFor is the index of the first hint for what a report first finds wrong, or else of any.
+func (e Exercise) HintFor(r *Report) int {
+	if at := slices.IndexFunc(r.Lines, func(l Line) bool { return !l.OK }); at >= 0 {
+		return max(0, slices.IndexFunc(e.Hints, func(h Hint) bool { return h.Of != "" && strings.Contains(r.Lines[at].Text, h.Of) }))
+	}
+	return 0
 }
 
 // declares are the functions and constants of an exercise, by name: the learner's, the blank, the
@@ -55,7 +69,7 @@ var texts embed.FS
 var words string
 
 // described has of each exercise what exercises.txt says: a paragraph each, in their order, of
-// number, file and title, hints (-), moral (=) and answers (~).
+// number, file and title, hints (-, of a part in brackets), moral (=) and answers (~).
 func described(list ...Exercise) []Exercise {
 	for i, paragraph := range strings.Split(strings.ReplaceAll(words, "\r\n", "\n"), "\n\n") {
 		e := &list[i]
@@ -65,7 +79,11 @@ func described(list ...Exercise) []Exercise {
 			case n == 0:
 				e.Name, e.Title, _ = strings.Cut(text, ": ")
 			case mark == "-":
-				e.Hints = append(e.Hints, text)
+				h := Hint{Text: text}
+				if of, rest, ok := strings.Cut(strings.TrimPrefix(text, "["), "] "); ok && text[0] == '[' {
+					h = Hint{rest, of}
+				}
+				e.Hints = append(e.Hints, h)
 			case mark == "=":
 				e.Moral = text
 			default:

@@ -56,7 +56,7 @@ func (a alike) check(_ context.Context, r *Report) error {
 	for _, n := range []int{512, 1024, 4096, 8192} {
 		flops := 2 * math.Pow(float64(n), 3)
 		want := (dispatch + flops/(peak*slow)) / (dispatch + flops/(peak*fast))
-		call := fmt.Sprintf("Ratio(%d, …) of 10 %% and 90 %% of a v5e's peak", n)
+		call := fmt.Sprintf("Ratio(%d, %.3g, %g, %g, %.3g)", n, peak, slow, fast, dispatch)
 		if !r.near(call, a.Ratio(n, peak, slow, fast, dispatch), want, " times as fast") {
 			break
 		}

@@ -65,7 +65,7 @@ func (g guess) judge(r *Report, best model.Counts) error {
 	}
 	r.atMost(fmt.Sprintf("%s %s: fast memory", g.name, g.blocks), c.FastBytes, room, traverse.FastMemory, "That leaves the compiler less than a quarter of the 16 MiB.")
 	r.atMost(fmt.Sprintf("%s %s: bytes moved", g.name, g.blocks), c.BytesMoved, best.BytesMoved, traverse.Bytes, "Other blocks that there is room for move less: which sides are worth their memory?")
-	r.atMost(fmt.Sprintf("%s %s: grid steps", g.name, g.blocks), c.GridSteps, 2*best.GridSteps, whole, "There is room for a deeper bk.")
+	r.atMost(fmt.Sprintf("%s %s: grid steps", g.name, g.blocks), c.GridSteps, best.GridSteps, whole, "There is room for a deeper bk.")
 	return nil
 }
 

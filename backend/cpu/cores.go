@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sort"
 	"sync"
 	"time"
 
@@ -26,12 +27,12 @@ func (b *Backend) measureCores(ctx context.Context, bandwidth float64) *machine.
 	}
 	host := probe.Host()
 	c := &machine.Cores{
-		L2: int64(host.L2OrUsual()), L3: int64(host.L3), Memory: bandwidth, Shared: probe.Shared(ctx, b.options.Threads),
+		L2: int64(host.L2OrUsual()), L3: int64(host.L3), L3Cores: host.Sharing, Memory: bandwidth, Shared: probe.Shared(ctx, b.options.Threads),
 		Task: b.emptyTask(ctx), Rates: map[tile.Dtype]machine.ProductRate{},
 	}
 	b.measureSharing(ctx, c)
 	thin := kernels.Thin()
-	rows := []int{4, 8, 12, 16, 24, 32, 48, 64, 96, gemm.MostRead}
+	rows := []int{4, 8, 16, 24, 32, 48, 64, 96, gemm.MostRead}
 	if b.options.brief {
 		rows = rows[:2]
 	}
@@ -49,7 +50,7 @@ func (b *Backend) measureCores(ctx context.Context, bandwidth float64) *machine.
 func rateOf[S gemm.Source, C gemm.Sum](ctx context.Context, threads int, rows []int, p, thin *gemm.MicroKernels[S, C]) machine.ProductRate {
 	r := timing.RateOf(ctx, p, threads)
 	x := machine.ProductRate{
-		Rows: p.MR, Columns: p.NR, Depth: p.KU, Few: p.FewColumns(), FLOPs: r.FLOPs, Fetch: r.Fetch, PackA: r.PackA, PackB: r.PackB, Direct: unpackedRows(threads, rows, p, thin),
+		Rows: p.MR, Columns: p.NR, Depth: p.KU, Few: p.FewColumns(), FLOPs: r.FLOPs, Fetch: r.Fetch, PackA: r.PackA, PackB: r.PackB, Direct: unpackedRows(threads, rows, thin),
 	}
 	if p.ReadsA(p.KU) {
 		if x.InPlace = passes.RowsColumns; p.Words > 1 { // on tiles, for any number of columns
@@ -59,23 +60,25 @@ func rateOf[S gemm.Source, C gemm.Sum](ctx context.Context, threads int, rows []
 	return x
 }
 
-// unpackedRows is up to how many rows of A some way to read B is cheaper than to pack it.
-func unpackedRows[S gemm.Source, C gemm.Sum](threads int, tried []int, p, thin *gemm.MicroKernels[S, C]) int {
+// unpackedRows is up to how many rows of A, of those tried, some way to read B is cheaper than to
+// pack it: the more rows there are, the more packing saves.
+func unpackedRows[S gemm.Source, C gemm.Sum](threads int, tried []int, thin *gemm.MicroKernels[S, C]) int {
 	const apart = 4096 // bytes, as rows of many matrices are
-	bytes := int64(4 * threads * max(probe.Host().L2, 512<<10))
-	most := 0
-	for _, rows := range tried {
-		packed := timing.ReadCosts(p, threads, rows, bytes, apart, 0)[gemm.ReadPacked]
-		cheaper := false
-		for read, c := range timing.ReadCosts(thin, threads, rows, bytes, apart, 0) {
-			cheaper = cheaper || read != gemm.ReadPacked && c.Multiply < packed.Pack+packed.Multiply
+	bytes := int64(threads * max(probe.Host().L2, 512<<10))
+	i := sort.Search(len(tried), func(i int) bool {
+		costs := timing.ReadCosts(thin, threads, tried[i], bytes, apart, 0)
+		packed := costs[gemm.ReadPacked]
+		for read, c := range costs {
+			if read != gemm.ReadPacked && c.Multiply < packed.Pack+packed.Multiply {
+				return false
+			}
 		}
-		if !cheaper {
-			break
-		}
-		most = rows
+		return true
+	})
+	if i == 0 {
+		return 0
 	}
-	return most
+	return tried[i-1]
 }
 
 // probeTime is how long a probe of what a launch costs repeats it.
@@ -96,7 +99,7 @@ func (b *Backend) emptyLaunch(ctx context.Context, workers, launches int) float6
 // measureSharing measures what it costs cores to work together. The cores of a virtual machine
 // may be moved from one moment to the next, so that it is the median of some measurements.
 func (b *Backend) measureSharing(ctx context.Context, c *machine.Cores) {
-	const most, apart, launches = 5, 40 * time.Millisecond, 64
+	const most, apart, launches = 5, 10 * time.Millisecond, 64
 	var figures [5][most]float64
 	times := most
 	if b.options.brief {

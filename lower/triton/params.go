@@ -166,6 +166,28 @@ func FindTarget(name string) (Target, error) {
 	return known.Find("GPU generation", name, targets, func(t Target) string { return t.Name })
 }
 
+// chips are the generations of GPUs by their keys in the chip table.
+var chips = map[string]string{
+	"nvidia_a100_40gb": "sm_80", "nvidia_a100_80gb": "sm_80", "nvidia_rtx_a6000": "sm_80", "nvidia_l4": "sm_89", "nvidia_l40s": "sm_89",
+	"nvidia_h100_sxm": "sm_90", "nvidia_h100_pcie": "sm_90", "nvidia_h200": "sm_90", "nvidia_b200": "sm_100",
+	"nvidia_gb200": "sm_100", "nvidia_b300": "sm_100", "nvidia_rtx_pro_6000_server": "sm_120",
+	"amd_mi300x": "gfx942", "amd_mi325x": "gfx942", "amd_mi350x": "gfx950", "amd_mi355x": "gfx950",
+}
+
+// TargetOf is the generation of a chip with so much shared memory, if that is known; the zero
+// Target of what is not in the table.
+func TargetOf(chip string, sharedBytes int64) Target {
+	for _, t := range targets {
+		if t.Name == chips[chip] {
+			if sharedBytes > 0 {
+				t.SharedBytes = min(t.SharedBytes, sharedBytes)
+			}
+			return t
+		}
+	}
+	return Target{}
+}
+
 // checkProducts refuses what a generation has no instructions for.
 func (t Target) checkProducts(p *tile.Program) error {
 	e := p.FindExpr(func(_ *tile.Stmt, e *tile.Expr) bool {

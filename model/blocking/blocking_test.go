@@ -168,7 +168,7 @@ func TestSeconds_Kept(t *testing.T) {
 		g := newGrid(x, tile.Blocks{M: p.M, K: p.K, N: test.cols})
 		packed := -float64(g.cols/g.workers) * g.blocks[0][0].product
 		for r, n := (&run{row: -1, col: -1}), 0; n < g.cols/g.workers; n++ {
-			packed += g.step(r, n) - g.blocks[0][0].packB.Alone - g.apart
+			packed += g.step(r, n) - g.blocks[0][0].packB.Alone - g.apart - g.task
 		}
 		want := test.packs * float64(p.A.Bytes(int64(p.M)*int64(p.K))) / test.rate
 		if math.Abs(packed-want) > 1e-3*want {

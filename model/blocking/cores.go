@@ -66,6 +66,7 @@ type product struct {
 	readsB      bool    // b is not packed
 	arrays      float64 // bytes of all
 	shared      float64 // bytes of the cache that cores share: what it does not hold comes from memory
+	together    int     // workers that share it
 }
 
 // product is false where the machine does not say how fast it multiplies the operands of p.
@@ -82,8 +83,21 @@ func (c cores) product(p problem.Matmul) (*product, bool) {
 	x.readsB = p.M <= rate.Direct && !x.packedB
 	x.arrays = float64(x.batch) * (float64(x.m)*float64(x.k)*x.a + float64(x.k)*float64(x.n)*x.b + float64(x.m)*float64(x.n)*x.c)
 	x.shared = float64(max(c.L3, int64(x.workers)*c.L2))
+	if x.together = x.workers; c.L3Cores > 0 {
+		x.together = min(x.workers, c.L3Cores)
+		x.shared = float64(max(c.L3, int64(x.together)*c.L2))
+	}
+	if x.arrays <= float64(c.L2)/2 { // each core's own cache has all that it meets, launch after launch
+		near := *c.Cores
+		near.Shared = max(near.Shared, rate.FLOPs/nearFLOPs*x.b)
+		x.Cores = &near
+	}
 	return x, a == b && rate.FLOPs > 0
 }
+
+// nearFLOPs are those that a core does while its own cache brings an element: a cache line a cycle
+// at best, half of one for most strides.
+const nearFLOPs = 8
 
 func bytesOf(d tile.Dtype) float64 { return float64(d.Bits()) / 8 }
 
@@ -159,7 +173,7 @@ func (x *product) block(s tile.Blocks, rows, cols int, below, beside bool) block
 	if steps := float64(tile.Ceil(x.k, s.K)); steps > 1 {
 		b.product += x.keeping(float64(rows*cols)*x.accumulator, steps) + steps*x.Task
 	}
-	b.product += x.writes(rows, cols) + x.Task
+	b.product += x.writes(rows, cols)
 	return b
 }
 
@@ -216,10 +230,20 @@ func (x *product) keeping(sums, steps float64) float64 {
 
 // beyond reports whether so many bytes of each core, which it goes through again and again,
 // leave the cache that cores share to memory; half of it is for what passes through.
-func (x *product) beyond(bytes float64) bool { return float64(x.workers)*bytes > x.shared/2 }
+func (x *product) beyond(bytes float64) bool { return float64(x.together)*bytes > x.shared/2 }
 
 // memory is the bytes/s that a core reads from memory with all others.
 func (x *product) memory() float64 { return min(x.Shared, x.Memory/float64(x.workers)) }
+
+// everywhere is memory, of what all cores read and all nodes have a part of.
+func (x *product) everywhere() float64 {
+	near := x.memory()
+	if x.Nodes < 2 || x.Remote <= 0 {
+		return near
+	}
+	part := 1 / float64(x.Nodes)
+	return 1 / (part/near + (1-part)/min(near, x.Remote/(part*float64(x.workers))))
+}
 
 // source is the bytes/s at which a core reads b where it lies.
 func (x *product) source() float64 { return x.reading(x.sizeB()) }
@@ -230,7 +254,7 @@ func (x *product) sizeB() float64 { return float64(x.k) * float64(x.n) * x.b }
 // cores share does not hold them.
 func (x *product) reading(bytes float64) float64 {
 	if bytes > x.shared {
-		return x.memory()
+		return x.everywhere()
 	}
 	return x.Shared
 }

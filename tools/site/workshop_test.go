@@ -195,7 +195,7 @@ func workPlayground(t *testing.T, b driven, url func(string) string) {
 	const area = `document.querySelector(".play textarea")`
 	b.eval(area+`.focus(); `+area+`.setSelectionRange(`+area+`.value.indexOf("k.First()"), `+area+`.value.indexOf("k.First()") + 9)`, nil)
 	b.insert("k.Last()")
-	says("program.go:20: ex3: o: block")
+	says("program.go:20: v3: o: block")
 	b.eval(`document.querySelector(".play .buttons button").click()`, nil)
 	b.until(`location.hash.length > 100`)
 	var link string
@@ -203,7 +203,7 @@ func workPlayground(t *testing.T, b driven, url func(string) string) {
 	b.eval(`localStorage.clear()`, nil)
 	b.visit("about:blank")
 	b.visit(link)
-	says("program.go:20: ex3: o: block")
+	says("program.go:20: v3: o: block")
 	inspect(t, b)
 	b.eval(`document.getElementById("tab-Counts").focus()`, nil)
 	b.press("ArrowRight")

@@ -62,7 +62,7 @@
     const c = made.Counts, r = made.Roofline, rows = [];
     if (!c) return [["counts", "only a run tells which blocks move"]];
     rows.push(["grid steps", c.GridSteps.toLocaleString("en")], ["FLOPs", c.FLOPs.toLocaleString("en")], ["bytes moved", bytes(c.BytesMoved)],
-      ["bytes at least", bytes(c.BytesMin)], ["fast memory", binary(c.FastBytes)], ["intensity", `${made.Intensity.toFixed(1)} FLOPs per byte moved`]);
+      ["bytes at least", bytes(c.BytesMin)], ["fast memory", `${binary(c.FastBytes)}${made.Fits ? ", " + made.Fits : ""}`, made.TooLarge], ["intensity", `${made.Intensity.toFixed(1)} FLOPs per byte moved`]);
     if (r && c.FLOPs) {
       rows.push(["ridge", `${r.Ridge.toFixed(1)} FLOPs per byte, where the roofs meet`], ["limit", r.Limit === "memory" ? "memory bandwidth" : "arithmetic"],
         ["roofline", `${tera(r.Attainable)}, ${(100 * r.Attainable / made.Peak).toPrecision(3)} % of the ${made.Dtype} peak`], ["time at that rate", `${(r.Seconds * 1e6).toPrecision(4)} µs`]);
@@ -72,23 +72,30 @@
     return rows;
   }
 
+  // say shows a state of the program: running, right, warned or wrong.
+  function say(state, ...what) {
+    status.className = `verdict ${state}`;
+    status.replaceChildren(...what);
+  }
   const run = latest(async (source) => {
     set("play", source);
     let made;
+    const slow = setTimeout(() => say("running", `Running … (stopped after ${engine.limit / 1000} seconds)`), 300);
     try {
       made = await engine.call("play", source, chip.value);
     } catch (err) {
       made = { Wrong: err.message };
     }
+    clearTimeout(slow);
     const right = !made.Mistakes && !made.Wrong;
-    status.classList.toggle("right", right);
     for (const view of Object.values(views)) view.classList.toggle("old", !right);
-    if (made.Mistakes) return status.replaceChildren(mistakes(made.Mistakes, edit));
+    if (made.Mistakes) return say("wrong", "Does not compile.", mistakes(made.Mistakes, edit));
     const lines = [...(made.Wrong ?? "").matchAll(/program\.go:(\d+)/g)].map((m) => +m[1]);
     edit.mark(lines);
-    if (made.Wrong) return status.replaceChildren(made.Wrong);
-    status.replaceChildren("Verify finds nothing wrong.");
-    counts.replaceChildren(element("tbody", {}, ...table(made).map(([name, value]) => element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, value)))));
+    if (made.Wrong) return say("wrong", made.Wrong);
+    if (made.TooLarge) say("warned", "Verify finds nothing wrong, but the program is too large for the chip: its fast memory ", made.Fits, ".");
+    else say("right", "Verify finds nothing wrong.");
+    counts.replaceChildren(element("tbody", {}, ...table(made).map(([name, value, wrong]) => element("tr", wrong ? { class: "wrong" } : {}, element("th", { scope: "row" }, name), element("td", {}, value)))));
     text.textContent = made.Text;
     mosaic.textContent = made.Mosaic;
     triton.textContent = made.Triton;
@@ -115,7 +122,7 @@
     try {
       known = await engine.call("menu");
     } catch (err) {
-      return status.replaceChildren(err.message);
+      return say("wrong", err.message);
     }
     menu.append(element("option", { value: "" }, "your own"), ...Object.entries(Object.groupBy(known.Examples.map((e, i) => ({ ...e, i })), (e) => e.Group)).map(([group, list]) =>
       element("optgroup", { label: group }, ...list.map((e) => element("option", { value: e.i }, e.Name)))));

@@ -38,10 +38,10 @@ func TestPlay_Wrong(t *testing.T) {
 		t.Fatal(err)
 	}
 	for old, c := range map[string]struct{ with, want string }{
-		"k.First()":              {"k.Last()", "program.go:20: ex3: o: block"},
+		"k.First()":              {"k.Last()", "program.go:20: v3: o: block"},
 		"func Program()":         {"func Programs()", "there is no func Program()"},
 		"return Build(":          {"return []*tile.Program{nil}, nil\n\treturn Build(", "Program returns no program"},
-		"t := tile.New(\"ex3\")": {"panic(\"stop\")\n\tt := tile.New(\"ex3\")", "program.go:10: your code panics: stop"},
+		"t := tile.New(\"v3\")": {"panic(\"stop\")\n\tt := tile.New(\"v3\")", "program.go:10: your code panics: stop"},
 		source:                   {"{}", "format"},
 	} {
 		s, err := Play(t.Context(), strings.Replace(source, old, c.with, 1), "v5e")

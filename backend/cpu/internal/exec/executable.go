@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 	"unsafe"
 
 	"matladder/backend"
@@ -61,8 +62,10 @@ type Run struct {
 	phase   int              // the current one
 	work    func(member int) // part, made once
 
-	launches int  // on the same arrays
-	Replays  bool // the next one is as it was taped
+	launches int // on the same arrays
+	began    time.Time
+	took     time.Duration // the last of the first few
+	Replays  bool          // the next one is as it was taped
 }
 
 // everything lists the refs of all arrays.

@@ -3,7 +3,8 @@ package probe
 import (
 	"context"
 	"runtime/debug"
-	"time"
+
+	"matladder/backend/cpu/internal/memory"
 )
 
 // Limits of the memory that Bandwidth streams through, in bytes, and how many times that
@@ -16,52 +17,81 @@ const (
 	timesCache  = 8
 )
 
-// Bandwidth measures the bytes/s that threads goroutines move together through memory too large
-// for the caches, counted as STREAM counts: what the program reads and writes, not what the cache
-// adds. It is the better of a sum (reads only) and a triad (two reads, one write), by all threads
-// or by one alone, and zero if ctx ends first.
-func Bandwidth(ctx context.Context, threads int) float64 {
-	if ctx.Err() != nil { // or memory would be made for nothing
-		return 0
-	}
-	if threads <= 1 {
-		return stream(ctx, 1, budget)
-	}
-	all, alone := stream(ctx, threads, budget*2/3), stream(ctx, 1, budget/3)
-	if ctx.Err() != nil {
-		return 0
-	}
-	return max(all, alone)
+// A Stream is memory too large for the caches, of which each measurement goes through what the last
+// one left.
+type Stream struct {
+	pieces [][arrays][]float64
+	next   int
 }
 
-func stream(ctx context.Context, threads int, d time.Duration) float64 {
-	const arrays, word = 3, 8
-	n := min(max(leastStream, timesCache*Host().L3), mostStream) / (arrays * word * threads)
-	memory := make([][arrays][]float64, threads)
+const arrays = 3
+
+// NewStream writes the memory of a stream, by threads goroutines. It is nil if ctx ends first.
+func NewStream(ctx context.Context, threads int) *Stream {
+	const perThread = 16  // pieces
+	if ctx.Err() != nil { // or memory would be made for nothing
+		return nil
+	}
+	threads = max(1, threads)
+	s := &Stream{pieces: make([][arrays][]float64, perThread*threads)}
+	n := min(max(leastStream, timesCache*Host().L3), mostStream) / (arrays * memory.Size[float64]() * len(s.pieces))
 	Each(ctx, threads, func(m int) {
-		for i := range memory[m] {
-			memory[m][i] = make([]float64, n)
-			for j := range memory[m][i] { // pages appear when written
-				memory[m][i][j] = float64(j & 7)
+		for p := m; p < len(s.pieces); p += threads {
+			for i := range s.pieces[p] {
+				s.pieces[p][i] = written(n)
 			}
 		}
 	})
-	defer debug.FreeOSMemory()
+	if ctx.Err() != nil {
+		return nil
+	}
+	return s
+}
+
+// written are n numbers in pages that are there, as they are once written.
+func written(n int) []float64 {
+	v := make([]float64, n)
+	for j := range v {
+		v[j] = float64(j & 7)
+	}
+	return v
+}
+
+// Bandwidth measures the bytes/s that threads goroutines move together, counted as STREAM counts:
+// what the program reads and writes, not what the cache adds. It is the better of a sum (reads
+// only) and a triad (two reads, one write), by all threads or by one alone, and zero if ctx ends
+// first.
+func (s *Stream) Bandwidth(ctx context.Context, threads int) float64 {
+	best := 0.0
+	for _, threads := range []int{max(1, threads), 1} {
+		for _, work := range []func(p [arrays][]float64){
+			func(p [arrays][]float64) { triad(p[0], p[1], p[2], 0.5) },
+			func(p [arrays][]float64) {
+				for _, v := range p {
+					keep(sum(v))
+				}
+			},
+		} {
+			at := make([]int, threads)
+			best = max(best, Team(ctx, threads, budget/2, func(m int) float64 {
+				p := s.pieces[(s.next+m+at[m]*threads)%len(s.pieces)]
+				at[m]++
+				work(p)
+				return float64(arrays * len(p[0]) * memory.Size[float64]())
+			}))
+			s.next += at[0] * threads
+		}
+	}
 	if ctx.Err() != nil {
 		return 0
 	}
-	triads := Team(ctx, threads, d/2, func(m int) float64 {
-		triad(memory[m][0], memory[m][1], memory[m][2], 0.5)
-		return float64(arrays * word * n)
-	})
-	sums := Team(ctx, threads, d/2, func(m int) float64 {
-		for _, v := range memory[m] {
-			keep(sum(v))
-		}
-		return float64(arrays * word * n)
-	})
-	clear(memory)
-	return max(triads, sums)
+	return best
+}
+
+// Free gives the memory back.
+func (s *Stream) Free() {
+	s.pieces = nil
+	debug.FreeOSMemory()
 }
 
 // triad is a[i] = b[i] + s*c[i].

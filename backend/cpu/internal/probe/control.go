@@ -110,14 +110,13 @@ func (c *Control) fill(ctx context.Context) bool {
 	const word = 8
 	bytes := min(max(leastStream, 3*Host().L3), mostStream)
 	pieces := make([][]float64, max(c.threads, bytes/controlBytes))
-	for i := range pieces {
-		pieces[i] = make([]float64, controlBytes/word)
-		for j := range pieces[i] { // pages appear when written
-			pieces[i][j] = float64(j & 7)
+	Each(ctx, c.threads, func(m int) {
+		for i := m; i < len(pieces) && ctx.Err() == nil; i += c.threads {
+			pieces[i] = written(controlBytes / word)
 		}
-		if ctx.Err() != nil {
-			return false
-		}
+	})
+	if ctx.Err() != nil {
+		return false
 	}
 	c.pieces = pieces
 	return true

@@ -55,7 +55,9 @@ func TestBandwidth(t *testing.T) {
 		if !run() {
 			continue
 		}
-		rate := Bandwidth(context.Background(), threads)
+		s := NewStream(t.Context(), threads)
+		rate := s.Bandwidth(t.Context(), threads)
+		s.Free()
 		t.Logf("%d threads: %.4g bytes/s", threads, rate)
 		if !(rate > 0) {
 			t.Errorf("%d threads: %v", threads, rate)
@@ -69,8 +71,8 @@ func TestEndedContext(t *testing.T) {
 	if rate := PeakFLOPs(ctx, "generic", "float32", 2); rate != 0 {
 		t.Errorf("PeakFLOPs = %v, want 0", rate)
 	}
-	if rate := Bandwidth(ctx, 2); rate != 0 {
-		t.Errorf("Bandwidth = %v, want 0", rate)
+	if s := NewStream(ctx, 2); s != nil {
+		t.Errorf("NewStream = %v, want none", s)
 	}
 }
 

@@ -5,6 +5,7 @@ package timing
 import (
 	"context"
 	"math/bits"
+	"slices"
 	"sync"
 	"time"
 
@@ -182,6 +183,7 @@ func measureReads[S gemm.Source, C gemm.Sum](p *gemm.MicroKernels[S, C], threads
 		first = parts * apart
 	}
 	source := memory.NewBuffer((all + 1) * row) // one more for vectors that go beyond the last
+	far := int64(len(source)) > int64(probe.Host().L2)
 	probes := newReadProbes(threads, func(x *readProbe[S, C]) {
 		share := len(source) / threads / memory.CacheLine * memory.CacheLine
 		fill(memory.View[S](source[x.thread*share:][:share]))
@@ -198,7 +200,9 @@ func measureReads[S gemm.Source, C gemm.Sum](p *gemm.MicroKernels[S, C], threads
 			others = append(others, read)
 			tasks = append(tasks, func(x *readProbe[S, C], part int) {
 				if part%along == 0 {
-					q.MultiplyDirect(x.run(p, k), x.c, columns*along, m, columns*along, k, x.source[part*apart:], ld, false)
+					run := x.run(p, k)
+					run.Far = far
+					q.MultiplyDirect(run, x.c, columns*along, m, columns*along, k, x.source[part*apart:], ld, false)
 				}
 			})
 		}
@@ -247,14 +251,18 @@ func newReadProbes[S gemm.Source, C gemm.Sum](threads int, operands func(x *read
 
 // timeReads are the seconds of one of the elements of a part in each of some tasks, which all
 // threads do at once with all parts of their B. Tasks take turns, so that what disturbs the
-// machine for a while disturbs all alike, until two times of each agree.
+// machine for a while disturbs all alike, until two times of each agree. One that takes three
+// times as long as another has one turn.
 func timeReads[S gemm.Source, C gemm.Sum](probes []readProbe[S, C], parts, elements int, tasks []readTask[S, C]) []float64 {
-	const least, most, alike = 2, 5, 0.97
+	const least, most, alike, hopeless = 2, 5, 0.97, 1. / 3
 	best, second := make([]float64, len(tasks)), make([]float64, len(tasks))
 	agree := false
 	for turn := 0; turn < least || turn < most && !agree; turn++ {
 		agree = true
 		for i, task := range tasks {
+			if turn > 0 && best[i] < hopeless*slices.Max(best[1:]) && i > 1 {
+				continue
+			}
 			rate := probe.Team(context.Background(), len(probes), readTime, func(thread int) float64 {
 				for part := range parts {
 					task(&probes[thread], part)
