@@ -152,9 +152,7 @@ func (c *Comparison) compareTurns(sides [2]*side, turns Turns) {
 				times []float64
 			}{{all, every}, {quiet, some}} {
 				turn := []*[]float64{&set.pairs[n].Old, &set.pairs[n].New}[k]
-				for _, t := range set.times {
-					*turn = append(*turn, math.Log(t))
-				}
+				*turn = append(*turn, each.Of(set.times, math.Log)...)
 			}
 			c.Disturbed[k] += len(every) - len(some)
 		}
@@ -214,9 +212,7 @@ func pairSides(old, new []Summary, m match, compare func([]Comparison, [][2]*sid
 		before.points[id] = bs
 	}
 	for _, id := range before.order {
-		for _, p := range before.points[id] {
-			onlyOld = append(onlyOld, p.Summary)
-		}
+		onlyOld = append(onlyOld, each.Of(before.points[id], func(p *side) *Summary { return p.Summary })...)
 	}
 	compare(list, sides)
 	return list, onlyOld, onlyNew

@@ -53,7 +53,7 @@ func TestStacked(t *testing.T) {
 		{"less than the largest of its column", func(x, y, w *tile.Ref) *tile.Expr {
 			z := tile.Select(tile.InBounds(x, 0), f32(x), tile.Number(0))
 			return tile.Sub(z, tile.Broadcast(tile.ReduceMax(z, 0), bm, cols))
-		}, 0},
+		}, 64},
 		{"odd columns", func(x, y, w *tile.Ref) *tile.Expr {
 			z := tile.Mul(tile.Cast(tile.Iota(1, bm, cols), tile.Float32), tile.Number(0.5))
 			return tile.Select(tile.Compare(z, tile.EQ, tile.RoundEven(z)), tile.Neg(f32(y)), f32(x))
@@ -64,7 +64,7 @@ func TestStacked(t *testing.T) {
 		{"where the larger is", func(x, y, w *tile.Ref) *tile.Expr {
 			return tile.Select(tile.Compare(f32(x), tile.GT, f32(w)), f32(x), f32(y))
 		}, bm},
-		{"the largest of a row", func(x, y, w *tile.Ref) *tile.Expr { return tile.Add(f32(x), tile.RowMax(f32(y))) }, 0},
+		{"the largest of a row", func(x, y, w *tile.Ref) *tile.Expr { return tile.Add(f32(x), tile.RowMax(f32(y))) }, 64},
 	} {
 		for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16} {
 			for _, wide := range []int{cols, 2 * cols} { // columns of the arrays: rows of blocks touch or do not

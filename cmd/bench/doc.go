@@ -27,10 +27,10 @@
 // # What to measure
 //
 //	--config SWEEP           SWEEP: the path of a .yaml file, or one that comes with bench
-//	                         (anatomy, attention, attention_peers, drawn, dynamic, formats,
-//	                         full, grouped, heldout, inputs, ladder, llm, mlp, norm, norm_peers,
-//	                         peers, quick, rope, rope_fused, scaled, sharded, softmax,
-//	                         subchannel, thin, transformer) (default "quick")
+//	                         (anatomy, attention, attention_peers, batched, drawn, dynamic,
+//	                         formats, full, grouped, heldout, inputs, ladder, llm, mlp, norm,
+//	                         norm_peers, peers, quick, rope, rope_fused, scaled, sharded,
+//	                         softmax, subchannel, thin, transformer) (default "quick")
 //	--family FAMILY          problem FAMILY in place of the sweep's, with --sizes (matmul,
 //	                         softmax, attention, norm, rope, grouped, mlp)
 //	--kernel KERNELS         KERNELS by number or name, joined by commas; 0 is the baseline

@@ -18,10 +18,10 @@
 // # What to measure
 //
 //	--config SWEEP     SWEEP: the path of a .yaml file, or one that comes with bench (anatomy,
-//	                   attention, attention_peers, drawn, dynamic, formats, full, grouped,
-//	                   heldout, inputs, ladder, llm, mlp, norm, norm_peers, peers, quick, rope,
-//	                   rope_fused, scaled, sharded, softmax, subchannel, thin, transformer)
-//	                   (default "peers")
+//	                   attention, attention_peers, batched, drawn, dynamic, formats, full,
+//	                   grouped, heldout, inputs, ladder, llm, mlp, norm, norm_peers, peers,
+//	                   quick, rope, rope_fused, scaled, sharded, softmax, subchannel, thin,
+//	                   transformer) (default "peers")
 //	--kernel KERNELS   KERNELS by number or name, joined by commas; 0 is the baseline
 //	--dtype DTYPES     DTYPES of operand A joined by commas, or operands such as
 //	                   int8:per_channel+token, bfloat16xint4:per_block128:bias+gelu

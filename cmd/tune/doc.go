@@ -19,10 +19,10 @@
 // # What to tune
 //
 //	--config SWEEP     SWEEP: the path of a .yaml file, or one that comes with bench (anatomy,
-//	                   attention, attention_peers, drawn, dynamic, formats, full, grouped,
-//	                   heldout, inputs, ladder, llm, mlp, norm, norm_peers, peers, quick, rope,
-//	                   rope_fused, scaled, sharded, softmax, subchannel, thin, transformer)
-//	                   (default "ladder")
+//	                   attention, attention_peers, batched, drawn, dynamic, formats, full,
+//	                   grouped, heldout, inputs, ladder, llm, mlp, norm, norm_peers, peers,
+//	                   quick, rope, rope_fused, scaled, sharded, softmax, subchannel, thin,
+//	                   transformer) (default "ladder")
 //	--family FAMILY    problem FAMILY in place of the sweep's, with --sizes (matmul, softmax,
 //	                   attention, norm, rope, grouped, mlp)
 //	--kernel KERNELS   KERNELS by number or name, joined by commas; 0 is the baseline

@@ -9,7 +9,7 @@ func rowsAVX2() []func(*Asm) {
 		binary("add", "float32", "VADDPS"), binary("sub", "float32", "VSUBPS"), binary("mul", "float32", "VMULPS"),
 		binary("addInt32", "int32", "VPADDD"), binary("subInt32", "int32", "VPSUBD"), binary("mulInt32", "int32", "VPMULLD"),
 		extreme("max", "VMAXPS", "VANDPS"), extreme("min", "VMINPS", "VORPS"),
-		addMul, subMul, selectElements, scale, divide,
+		addMul, selectElements, scale,
 		convert("fromInt32", "(dst *float32, x *int32, n int)", 64, 64, func(a *Asm) {
 			a.times(2, "VCVTDQ2PS", avx2.in("SI"), avx2.from(0))
 			a.times(2, "VMOVUPS", avx2.from(0), avx2.in("DI"))
@@ -18,17 +18,12 @@ func rowsAVX2() []func(*Asm) {
 			avx2.floats(a, 2, "SI", 0)
 			a.times(2, "VMOVUPS", avx2.from(0), avx2.in("DI"))
 		}),
-		convert("copyNonTemporal", "(dst, x *float32, n int)", 64, 64, func(a *Asm) {
-			a.times(2, "VMOVUPS", avx2.in("SI"), avx2.from(0))
-			a.times(2, "VMOVNTPS", avx2.from(0), avx2.in("DI"))
-		}),
-		rounding("toBFloat16", "VMOVDQU", loadFloats), rounding("toBFloat16NonTemporal", "VMOVNTDQ", loadFloats),
+		rounding("toBFloat16", "VMOVDQU", loadFloats),
 		rounding("addBFloat16", "VMOVDQU", func(a *Asm) {
 			avx2.floats(a, 2, "DI", 0)
 			a.times(2, "VADDPS", avx2.in("SI"), avx2.from(0), avx2.from(0))
 		}),
-		mulBFloat16(avx2), affine(avx2, false), affine(avx2, true),
-		products(avx2, false), products(avx2, true),
+		mulBFloat16(avx2),
 	}
 }
 
@@ -49,22 +44,7 @@ func rowsAVX512() []func(*Asm) {
 			avx512.floats(a, 1, "SI", 0)
 			a.do(`VMOVUPS Z0, (DI)`)
 		}),
-		func(a *Asm) {
-			a.Func("toBFloat16NonTemporalAVX512", "(dst *uint16, x *float32, n int)", "DI", "SI", "CX")
-			avx512.roundingConstants(a)
-			a.over(16, "CX", func() {
-				a.do(`VMOVUPS (SI), Z0`)
-				avx512.round(a, 0)
-				a.do(`VPSRLD $16, Z2, Z2
-					VPMOVDW Z2, Y2
-					VMOVNTDQ Y2, (DI)`)
-				a.advance(64, "SI")
-				a.advance(32, "DI")
-			})
-			a.Return()
-		},
-		mulBFloat16(avx512), affine(avx512, false), affine(avx512, true),
-		products(avx512, false), products(avx512, true),
+		mulBFloat16(avx512),
 	}
 }
 
@@ -132,13 +112,6 @@ var (
 		a.times(2, "VADDPS", avx2.in("DI"), avx2.from(0), avx2.from(0))
 		a.times(2, "VMOVUPS", avx2.from(0), avx2.in("DI"))
 	})
-	subMul = ofThreeFloats("subMul", func(a *Asm) {
-		loadFloats(a)
-		a.times(2, "VMOVUPS", avx2.in("DI"), avx2.from(2))
-		a.times(2, "VMULPS", avx2.in("DX"), avx2.from(0), avx2.from(0))
-		a.times(2, "VSUBPS", avx2.from(0), avx2.from(2), avx2.from(2))
-		a.times(2, "VMOVUPS", avx2.from(2), avx2.in("DI"))
-	})
 	// A blend looks at the sign.
 	selectElements = ofThree("select", "(dst, x, y *float32, cond *bool, n int)", []string{"DI", "SI", "DX", "BX", "CX"}, func(a *Asm) {
 		a.times(2, "VPMOVZXBD", every(8, "BX"), avx2.from(0))
@@ -150,10 +123,6 @@ var (
 	})
 	scale = byNumber("scale", func(a *Asm) {
 		a.times(2, "VMULPS", avx2.in("SI"), same("Y2"), avx2.from(0))
-	})
-	divide = byNumber("divide", func(a *Asm) {
-		loadFloats(a)
-		a.times(2, "VDIVPS", same("Y2"), avx2.from(0), avx2.from(0))
 	})
 )
 
@@ -301,128 +270,6 @@ func mulBFloat16(v Vector) func(*Asm) {
 			}
 			a.advance(2*v.bytes(), "SI")
 			a.advance(v.bytes(), "DI")
-		})
-		a.Return()
-	}
-}
-
-// affine is what is at x, plus a, times b, times what is at w, plus what is at c, two vectors a
-// turn; past says whether dst is written past the caches.
-func affine(v Vector, narrow bool) func(*Asm) {
-	name, kind, store, bytes := "affine", "float32", []string{"VMOVUPS", "VMOVNTPS"}, 2*v.bytes()
-	if narrow {
-		name, kind, store, bytes = "affineBFloat16", "uint16", []string{"VMOVDQU", "VMOVNTDQ"}, v.bytes()
-		if v.Masks {
-			store[0] = "VMOVDQU64"
-		}
-	}
-	return func(a *Asm) {
-		a.Func(name+v.Suffix, "(dst, x *"+kind+", a, b float32, w, c *float32, n int, past bool)")
-		a.load("a", v.reg(12))
-		a.load("b", v.reg(11))
-		if narrow {
-			if v.Masks {
-				a.Op("VMOVDQU64", constantAt("highs", 0), "Z9")
-			}
-			v.roundingConstants(a)
-		}
-		for _, arg := range [][2]string{{"dst", "DI"}, {"x", "SI"}, {"w", "DX"}, {"c", "BX"}, {"n", "CX"}} {
-			a.load(arg[0], arg[1])
-		}
-		past := a.NewLabel("past")
-		a.Op("CMPB", a.arg("past"), imm(0))
-		a.Op("JNE", string(past))
-		for i, store := range store {
-			if i > 0 {
-				a.Place(past)
-			}
-			a.over(2*v.Lanes, "CX", func() {
-				if narrow {
-					v.floats(a, 2, "SI", 0)
-				} else {
-					a.times(2, "VMOVUPS", v.in("SI"), v.from(0))
-				}
-				a.times(2, "VADDPS", same(v.reg(12)), v.from(0), v.from(0))
-				a.times(2, "VMULPS", same(v.reg(11)), v.from(0), v.from(0))
-				a.times(2, "VMULPS", v.in("DX"), v.from(0), v.from(0))
-				a.times(2, "VADDPS", v.in("BX"), v.from(0), v.from(0))
-				if narrow {
-					v.packRounded(a)
-					a.Op(store, v.reg(2), "(DI)")
-				} else {
-					a.times(2, store, v.from(0), v.in("DI"))
-				}
-				a.advance(bytes, "SI", "DI")
-				a.advance(8*v.Lanes, "DX", "BX")
-			})
-			a.Return()
-		}
-	}
-}
-
-// products is x·y + z·w of rows, or x·y - z·w where sign has the sign of a number; AX is the
-// element.
-func products(v Vector, narrow bool) func(*Asm) {
-	name, kind, bytes, xor := "products", "float32", 4, "VXORPS"
-	if narrow {
-		name, kind, bytes = "productsBFloat16", "uint16", 2
-	}
-	if v.Masks {
-		xor = "VPXORD"
-	}
-	return func(a *Asm) {
-		x0, x1, sign := v.reg(0), v.reg(1), v.reg(7)
-		of := func(base string, bytes int) string { return indexed(at(base, 0), "AX", bytes) }
-		a.Func(name+v.Suffix, strings.ReplaceAll("(dst *T, ldd int, x *T, ldx int, y *float32, ldy int, z *T, ldz int, w *float32, ldw int, rows, n int, sign float32)", "T", kind),
-			"R8", "", "R9", "", "R10", "", "R11", "", "R12", "", "R13", "CX", sign)
-		if narrow {
-			v.roundingConstants(a)
-		}
-		a.eachRow("R13", func() {
-			a.Op("XORQ", "AX", "AX")
-			element := a.NewLabel("element")
-			a.Place(element)
-			if narrow {
-				a.Op("VPMOVZXWD", of("R9", 2), x0)
-				a.Op("VPMOVZXWD", of("R11", 2), x1)
-				a.times(2, "VPSLLD", same("$16"), v.from(0), v.from(0))
-				a.Op("VMULPS", of("R10", 4), x0, x0)
-				a.Op("VMULPS", of("R12", 4), x1, x1)
-			} else {
-				a.Op("VMOVUPS", of("R9", 4), x0)
-				a.Op("VMULPS", of("R10", 4), x0, x0)
-				a.Op("VMOVUPS", of("R11", 4), x1)
-				a.Op("VMULPS", of("R12", 4), x1, x1)
-			}
-			a.Op(xor, sign, x1, x1)
-			a.Op("VADDPS", x1, x0, x0)
-			switch {
-			case !narrow:
-				a.Op("VMOVUPS", x0, of("R8", 4))
-			case v.Masks:
-				v.round(a, 0)
-				a.Op("VPSRLD", "$16", "Z2", "Z2")
-				a.Op("VPMOVDW", "Z2", of("R8", 2))
-			default:
-				v.round(a, 0)
-				a.Op("VEXTRACTI128", "$1", "Y2", "X3")
-				a.Op("VPACKUSDW", "X3", "X2", "X2")
-				a.Op("VMOVDQU", "X2", of("R8", 2))
-			}
-			a.Op("ADDQ", imm(v.Lanes), "AX")
-			a.Op("CMPQ", "AX", "CX")
-			a.Op("JLT", string(element))
-		}, func() {
-			for i, ld := range []string{"ldd", "ldx", "ldy", "ldz", "ldw"} {
-				base := []string{"R8", "R9", "R10", "R11", "R12"}[i]
-				a.load(ld, "AX")
-				if ld == "ldy" || ld == "ldw" {
-					a.Op("LEAQ", of(base, 4), base)
-					continue
-				}
-				a.Op("SHLQ", imm(log2(bytes)), "AX")
-				a.Op("ADDQ", "AX", base)
-			}
 		})
 		a.Return()
 	}

@@ -24,8 +24,8 @@ func (multiplies) supports(b *Backend, asked problem.Problem) error {
 	if !ok {
 		return fmt.Errorf("%s is a library of matrix products", b.Name())
 	}
-	if p.Batch != 1 || p.TransB || p.Epilogue() != "" {
-		return fmt.Errorf("%s is asked for one product at a time, without bias or activation", b.Name())
+	if p.TransB || p.Epilogue() != "" || p.Batch > 1 && !p.A.IsFloat() {
+		return fmt.Errorf("%s is asked for products as they are, without bias or activation, those of a batch of floats", b.Name())
 	}
 	if _, _, err := scalesOf(p); err != nil {
 		return fmt.Errorf("%s is %w", b.Name(), err)
@@ -99,7 +99,7 @@ func (multiplies) request(b *Backend, spec backend.ProblemSpec) (string, error) 
 	if b.options.Packed {
 		verb = "packed"
 	}
-	return fmt.Sprintf(verb+" %s %d %d %d %d %d", fits[i].name, p.M, p.K, p.N, scalesA, scalesB), nil
+	return fmt.Sprintf(verb+" %s %d %d %d %d %d %d", fits[i].name, p.Batch, p.M, p.K, p.N, scalesA, scalesB), nil
 }
 
 // errScales ends a sentence that begins with the library's name.

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"matladder/backend"
+	"matladder/internal/each"
 	"matladder/lower/triton"
 	"matladder/machine"
 	"matladder/model"
@@ -186,13 +188,8 @@ func (b *GPUBackend) Adjustments(_ context.Context, programs []*tile.Program, pa
 	if err != nil {
 		return nil, refusal(err)
 	}
-	var list []backend.Params
-	for _, o := range all {
-		if o.Name != "num_stages" {
-			list = append(list, params.With(o.Name, o.Value))
-		}
-	}
-	return list, nil
+	all = slices.DeleteFunc(all, func(a triton.Adjustment) bool { return a.Name == "num_stages" })
+	return each.Of(all, func(a triton.Adjustment) backend.Params { return params.With(a.Name, a.Value) }), nil
 }
 
 // lowered writes programs as Triton text and compiles them: each kernel of the launch

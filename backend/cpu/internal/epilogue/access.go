@@ -239,33 +239,28 @@ func (c *values) compile() {
 		c.stackedStore(v, d, nonTemporal)
 		return
 	}
-	if s.Kind == tile.Store && !nonTemporal {
-		defer func() { c.storeRows(v, d) }() // once it is known how one row is stored
-	}
-	if s.Kind == tile.Store {
-		if c.step.Store = c.affineTo(v, d, nonTemporal); c.step.Store != nil {
+	if write := c.stored(v, 0, d, nonTemporal); write != nil {
+		c.step.Store = func(w *plan.Frame, row, col, n int) { write(w, row, col, 1, n) }
+		if s.Kind == tile.Store {
+			c.step.StoreRows, c.step.AtOnce = write, rowsAtOnce
 			return
 		}
 	}
-	if d == tile.Float32 && s.Kind == tile.Store && !nonTemporal {
+	if d == tile.Float32 && s.Kind == tile.Store {
+		defer func() { c.storeRows(v) }() // once it is known how one row is stored
 		if x := c.into(v); x != nil {
 			c.step.Store = written(c, x)
 			return
 		}
 	}
 	x := c.floats(v)
-	switch {
-	case nonTemporal && d == tile.Float32:
-		c.step.Store = writeTo(c, x, c.plan.Loops.CopyNonTemporal)
-	case nonTemporal:
-		c.step.Store = writeTo(c, x, c.plan.Loops.ToBFloat16NonTemporal)
-	case d == tile.Float32:
+	switch d {
+	case tile.Float32:
 		c.step.Store = writeTo(c, x, func(o, x []float32) { copy(o, x) })
 		c.step.Add = writeTo(c, x, func(o, x []float32) { c.plan.Loops.Add(o, o, x) })
-	case d == tile.Float16:
+	case tile.Float16:
 		c.step.Store = writeTo(c, x, toFloat16)
 	default:
-		c.step.Store = writeTo(c, x, c.plan.Loops.ToBFloat16)
 		c.step.Add = writeTo(c, x, c.plan.Loops.AddBFloat16)
 	}
 }
@@ -284,4 +279,24 @@ func writeTo[D, T any](c *values, x plan.Lanes[T], combine func(o []D, x []T)) p
 	return func(w *plan.Frame, row, col, n int) {
 		combine(elements[D](w, r, ld, row, col, n), x(w, row, col, n))
 	}
+}
+
+// nonTemporal reports whether a destination is written along rows by non-temporal stores:
+// each block once, to be read by no step of the program, and of a program whose arrays the
+// last cache would not hold until the next one reads them.
+func nonTemporal(p *plan.Plan, s *plan.Step) bool {
+	r := &p.Refs[s.Dst]
+	if s.Stmt.Kind != tile.Store || len(s.Dots) > 0 || s.Stmt.IsPart() || !p.WrittenOnce(r) {
+		return false
+	}
+	bytes, read := int64(0), false
+	for i := range p.Refs {
+		if p.Refs[i].Kind != tile.Scratch {
+			bytes += p.Refs[i].ArrayBytes()
+		}
+	}
+	plan.AllSteps(p.Steps, func(x *plan.Step) {
+		read = read || x.Kind == plan.StepCompute && tile.Loads(x.Stmt.Value, r.Ref)
+	})
+	return !read && bytes > p.Machine.L3
 }

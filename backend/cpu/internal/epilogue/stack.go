@@ -55,20 +55,13 @@ func (c *values) stacks(e *tile.Expr, rows int) bool {
 // after another in a row are written each for itself.
 func (c *values) stackedStore(v *tile.Expr, d tile.Dtype, nonTemporal bool) {
 	var writers []rowsWriter
-	begin, l := 0, &c.plan.Loops
+	begin := 0
 	for _, part := range sideBySide(v) {
-		switch write := c.productsPart(part, begin, d); {
-		case write != nil && (d == tile.BFloat16 || !nonTemporal):
-			writers = append(writers, write)
-		case d == tile.BFloat16 && nonTemporal:
-			writers = append(writers, writePart(c, part, begin, rows.Each(l.ToBFloat16NonTemporal)))
-		case d == tile.BFloat16:
-			writers = append(writers, writePart(c, part, begin, l.RowsToBFloat16))
-		case nonTemporal:
-			writers = append(writers, writePart(c, part, begin, rows.Each(l.CopyNonTemporal)))
-		default:
-			writers = append(writers, writePart(c, part, begin, rows.Each(copyTo[float32])))
+		write := c.stored(part, begin, d, nonTemporal)
+		if write == nil {
+			write = writePart(c, part, begin)
 		}
+		writers = append(writers, write)
 		begin += width(part)
 	}
 	all := func(w *plan.Frame, row, col, count, n int) {
@@ -105,13 +98,13 @@ type rowsLoop[D, S any] = func(dst []D, ldd int, x []S, ldx, count, n int)
 
 // writePart writes e to the destination's columns from begin on: those asked for of one row, or
 // all of several.
-func writePart[D any](c *values, e *tile.Expr, begin int, loop rowsLoop[D, float32]) rowsWriter {
-	x, r := c.floats(e), c.step.Dst
+func writePart(c *values, e *tile.Expr, begin int) rowsWriter {
+	x, r, loop := c.floats(e), c.step.Dst, rows.Each(copyTo[float32])
 	ld := c.plan.Refs[r].LD
 	return func(w *plan.Frame, row, col, count, n int) {
 		first, last := max(col-begin, 0), min(col+n-begin, width(e))
 		if n = last - first; n > 0 {
-			loop(elements[D](w, r, ld, row, begin+first, (count-1)*ld+n), ld, x(w, row, first, count*n), n, count, n)
+			loop(elements[float32](w, r, ld, row, begin+first, (count-1)*ld+n), ld, x(w, row, first, count*n), n, count, n)
 		}
 	}
 }

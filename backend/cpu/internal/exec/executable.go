@@ -6,12 +6,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 	"unsafe"
 
 	"matladder/backend"
 	"matladder/backend/cpu/internal/evict"
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
+	"matladder/backend/cpu/internal/rows"
 	"matladder/backend/internal/stage"
 	"matladder/internal/each"
 	"matladder/tile"
@@ -60,8 +62,10 @@ type Run struct {
 	phase   int              // the current one
 	work    func(member int) // part, made once
 
-	launches int  // on the same arrays
-	Replays  bool // the next one is as it was taped
+	launches int // on the same arrays
+	began    time.Time
+	took     time.Duration // the last of the first few
+	Replays  bool          // the next one is as it was taped
 }
 
 // everything lists the refs of all arrays.
@@ -203,7 +207,7 @@ func (e *Executable) newWorker(r *Run, mem []byte) *Worker {
 		Frame: plan.Frame{
 			Plan: p, Mem: mem, Rows: p.Rows.Of(mem), Data: make([][]byte, len(p.Refs)),
 			IDs: ownLines[int](len(p.Program.Grid)), Places: ownLines[plan.Place](len(p.Refs)), Memos: ownLines[plan.Memo](p.Memos), Shared: ownLines[plan.Shared](p.Shared),
-			Wide: ownLines[plan.Widened](len(p.Refs)),
+			Wide: ownLines[plan.Widened](len(p.Refs)), Chained: ownLines[rows.Op](p.Chained),
 		},
 		pool: e.Pool, caches: r.caches, tags: make([][]int, len(p.Operands)),
 	}

@@ -1,6 +1,9 @@
 package exec
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // A launch whose control flow depends on the grid alone does the same each time, as long as arrays
 // stay where they are. One such launch is taped: what workers do in the end, such as packing,
@@ -8,17 +11,23 @@ import "slices"
 
 const (
 	// mostLeaves bounds a tape. Longer launches take so long that deciding costs little.
-	mostLeaves = 256
+	mostLeaves = 4096
 	// untaped is how many launches on the same arrays come before one that is taped: taping
 	// allocates, and callers that come with other arrays each time gain nothing.
 	untaped = 3
+	// brief launches are over before a worker could help another that lost its core: their tasks are
+	// the same workers' each time.
+	brief = time.Millisecond
 )
 
-// startTape begins to tape a launch, if one is due whose tasks are the same workers' each time.
+// startTape begins to tape a launch, if one is due.
 func (r *Run) startTape() {
 	t := &r.Plan.Tasks
 	r.launches++
-	due := r.launches == untaped+1 && (len(r.Workers) == 1 || t.Phases() == 1 && t.Count(0) <= len(r.Workers))
+	if r.launches <= untaped {
+		r.began = time.Now()
+	}
+	due := r.launches == untaped+1 && (len(r.Workers) == 1 || t.Phases() == 1 && (t.Count(0) <= len(r.Workers) || r.took < brief))
 	for _, w := range r.Workers {
 		w.Taping, w.leaves, w.framed = due, nil, 0
 	}
@@ -26,6 +35,9 @@ func (r *Run) startTape() {
 
 // endTape has later launches replay this one, if it was taped to the end.
 func (r *Run) endTape() {
+	if r.launches <= untaped {
+		r.took = time.Since(r.began)
+	}
 	r.Replays = true
 	for _, w := range r.Workers {
 		r.Replays, w.Taping = r.Replays && w.Taping, false

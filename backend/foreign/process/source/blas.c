@@ -23,6 +23,10 @@ static sgemm *f32;
 static sbgemm *bf16, *f16; /* MKL's cblas_hgemm, which sums in float16, is another product */
 static s8u8s32 *u8;
 
+/* Products that follow each other; libraries without are called for each. */
+static void (*f32_batch)(int order, int ta, int tb, int m, int n, int k, float alpha, const float *a, int lda, int step_a,
+	const float *b, int ldb, int step_b, float beta, float *c, int ldc, int step_c, int batch);
+
 /* What MKL packs b with ahead of products. */
 static size_t (*f32_size)(int which, int m, int n, int k);
 static void (*f32_pack)(int order, int which, int t, int m, int n, int k, float alpha, const float *from, int ld, float *to);
@@ -51,7 +55,7 @@ static const char *loaded(struct product *p) {
 	return NULL;
 }
 
-static const char *launch(struct product *p) {
+static const char *one(struct product *p, const char *a, const char *b, char *o) {
 	int m = p->m, k = p->k, n = p->n;
 	const int32_t zero = 0;
 	if (p->packed && p->form == F32) {
@@ -64,20 +68,33 @@ static const char *launch(struct product *p) {
 	}
 	switch (p->form) {
 	case F32:
-		f32(ROW_MAJOR, NO_TRANS, NO_TRANS, m, n, k, 1, p->a, k, p->b, n, 0, p->o, n);
+		f32(ROW_MAJOR, NO_TRANS, NO_TRANS, m, n, k, 1, (const float *)a, k, (const float *)b, n, 0, (float *)o, n);
 		return NULL;
 	case BF16_F32:
-		bf16(ROW_MAJOR, NO_TRANS, NO_TRANS, m, n, k, 1, p->a, k, p->b, n, 0, p->o, n);
+		bf16(ROW_MAJOR, NO_TRANS, NO_TRANS, m, n, k, 1, (const uint16_t *)a, k, (const uint16_t *)b, n, 0, (float *)o, n);
 		return NULL;
 	case F16_F32:
-		f16(ROW_MAJOR, NO_TRANS, NO_TRANS, m, n, k, 1, p->a, k, p->b, n, 0, p->o, n);
+		f16(ROW_MAJOR, NO_TRANS, NO_TRANS, m, n, k, 1, (const uint16_t *)a, k, (const uint16_t *)b, n, 0, (float *)o, n);
 		return NULL;
 	case U8_S32:
-		u8(ROW_MAJOR, NO_TRANS, NO_TRANS, FIXED_OFFSET, m, n, k, 1, p->a, k, 0, p->b, n, 0, 0, p->o, n, &zero);
+		u8(ROW_MAJOR, NO_TRANS, NO_TRANS, FIXED_OFFSET, m, n, k, 1, a, k, 0, b, n, 0, 0, (int32_t *)o, n, &zero);
 		return NULL;
 	default:
 		return "no such product";
 	}
+}
+
+static const char *launch(struct product *p) {
+	int m = p->m, k = p->k, n = p->n;
+	if (p->form == F32 && p->batch > 1 && f32_batch) {
+		f32_batch(ROW_MAJOR, NO_TRANS, NO_TRANS, m, n, k, 1, p->a, k, m * k, p->b, n, k * n, 0, p->o, n, m * n, p->batch);
+		return NULL;
+	}
+	const char *why = NULL, *a = p->a, *b = p->b;
+	const size_t in = p->form == F32 ? 4 : p->form == U8_S32 ? 1 : 2;
+	for (size_t i = 0; i < (size_t)p->batch && !why; i++)
+		why = one(p, a + i * m * k * in, b + i * k * n * in, (char *)p->o + i * m * n * 4);
+	return why;
 }
 
 /* symbol finds the first of two names, the second may be NULL. */
@@ -130,6 +147,7 @@ const char *open_cblas(void *handle, struct library *out) {
 	out->has[BF16_F32] = bf16 != NULL;
 	out->has[F16_F32] = f16 != NULL;
 	out->has[U8_S32] = u8 != NULL;
+	*(void **)&f32_batch = symbol(handle, "cblas_sgemm_batch_strided", "scipy_cblas_sgemm_batch_strided");
 	*(void **)&f32_size = dlsym(handle, "cblas_sgemm_pack_get_size");
 	*(void **)&f32_pack = dlsym(handle, "cblas_sgemm_pack");
 	*(void **)&f32_compute = dlsym(handle, "cblas_sgemm_compute");

@@ -7,15 +7,15 @@
  * order. What the library prints is no answer.
  *
  *   hello                        ready FORM,FORM,... VERSION
- *   product FORM M K N SA SB     ok; SA and SB are numbers of scales
- *   packed FORM M K N SA SB      as product, with b packed ahead of launches
+ *   product FORM BATCH M K N SA SB ok; SA and SB are numbers of scales
+ *   packed FORM BATCH M K N SA SB as product, with b packed ahead of launches
  *   load, then a, b, sa and sb   ok; without scales only a and b
  *   run LAUNCHES                 ok NANOSECONDS
  *   poison                       ok; o is full of ones
  *   output                       ok, then o
  *
  * Any answer may be "failed WHY", the one to product also "unsupported WHY".
- * One process computes one product, and ends when nobody asks any more. */
+ * One process computes one product or batch of products, and ends when nobody asks any more. */
 #define _GNU_SOURCE
 #include "peer.h"
 
@@ -110,9 +110,9 @@ static void *allocate(size_t bytes) {
 	return p;
 }
 
-static size_t bytes_a(const struct product *p) { return (size_t)p->m * p->k * forms[p->form].a; }
-static size_t bytes_b(const struct product *p) { return (size_t)p->k * p->n * forms[p->form].b; }
-static size_t bytes_o(const struct product *p) { return (size_t)p->m * p->n * forms[p->form].o; }
+static size_t bytes_a(const struct product *p) { return (size_t)p->batch * p->m * p->k * forms[p->form].a; }
+static size_t bytes_b(const struct product *p) { return (size_t)p->batch * p->k * p->n * forms[p->form].b; }
+static size_t bytes_o(const struct product *p) { return (size_t)p->batch * p->m * p->n * forms[p->form].o; }
 
 /* ones returns a number of scales, which are 1 until others come. */
 static float *ones(int count) {
@@ -126,8 +126,8 @@ static void product(const char *request, struct library *lib, struct product *p)
 	char name[32];
 	int unsupported = 0;
 	p->packed = !strncmp(request, "packed ", 7);
-	if (p->a || sscanf(request, "%*s %31s %d %d %d %d %d", name, &p->m, &p->k, &p->n, &p->scales_a, &p->scales_b) != 6 ||
-		p->m < 1 || p->k < 1 || p->n < 1)
+	if (p->a || sscanf(request, "%*s %31s %d %d %d %d %d %d", name, &p->batch, &p->m, &p->k, &p->n, &p->scales_a, &p->scales_b) != 7 ||
+		p->batch < 1 || p->m < 1 || p->k < 1 || p->n < 1)
 		return verdict("not a product, or the second one");
 	p->form = FORMS;
 	for (int f = 0; f < FORMS; f++)
@@ -135,6 +135,8 @@ static void product(const char *request, struct library *lib, struct product *p)
 			p->form = f;
 	if (p->form == FORMS || !lib->has[p->form])
 		return answer("unsupported", "the library has no product of this form");
+	if (p->batch > 1 && (p->packed || p->form >= SCALED))
+		return answer("unsupported", "batches are of products as they are");
 	if (p->packed && !lib->packs[p->form])
 		return answer("unsupported", "the library does not pack b ahead of products of this form");
 	int scaled = p->form >= SCALED;

@@ -80,8 +80,8 @@ static const struct { int a, b, o; } dtypes[FORMS] = {
 
 /* descriptor describes a row-major matrix, of ndims dimensions the last two; NULL
  * if that fails. A vector has one dimension, its columns. */
-static void *descriptor(int ndims, int rows, int columns, int dtype) {
-	const int64_t all[] = {1, rows, columns}, steps[] = {(int64_t)rows * columns, columns, 1};
+static void *descriptor(int ndims, int batch, int rows, int columns, int dtype) {
+	const int64_t all[] = {batch, rows, columns}, steps[] = {(int64_t)rows * columns, columns, 1};
 	const int64_t *dims = all + 3 - ndims, *strides = steps + 3 - ndims;
 	void *md = NULL;
 	if (md_create)
@@ -109,10 +109,10 @@ static void *scaled(const struct product *p, struct state *s, int ndims) {
 		return NULL;
 	if (matmul_pd_create) {
 		s->failed |= primitive_attr_set_scales_mask(attr, ARG_WEIGHTS, columns);
-		pass(s, ARG_SCALES | ARG_WEIGHTS, descriptor(1, 1, p->scales_b, DT_F32), p->sb);
+		pass(s, ARG_SCALES | ARG_WEIGHTS, descriptor(1, 1, 1, p->scales_b, DT_F32), p->sb);
 		if (!by_row) {
 			s->failed |= primitive_attr_set_scales_mask(attr, ARG_SRC, 0);
-			pass(s, ARG_SCALES | ARG_SRC, descriptor(1, 1, 1, DT_F32), p->sa);
+			pass(s, ARG_SCALES | ARG_SRC, descriptor(1, 1, 1, 1, DT_F32), p->sa);
 		}
 	} else {
 		float *both = malloc(p->scales_b * sizeof *both);
@@ -123,12 +123,12 @@ static void *scaled(const struct product *p, struct state *s, int ndims) {
 	}
 	if (dtypes[p->form].a == DT_U8 && matmul_pd_create) {
 		s->failed |= primitive_attr_set_zero_points_mask(attr, ARG_SRC, 0);
-		pass(s, ARG_ZERO_POINTS | ARG_SRC, descriptor(1, 1, 1, DT_S32), &middle);
+		pass(s, ARG_ZERO_POINTS | ARG_SRC, descriptor(1, 1, 1, 1, DT_S32), &middle);
 	} else if (dtypes[p->form].a == DT_U8) {
 		s->failed |= primitive_attr_set_zero_points(attr, ARG_SRC, 1, 0, &middle);
 	}
 	if (by_row) {
-		void *md = descriptor(ndims, p->m, 1, DT_F32);
+		void *md = descriptor(ndims, p->batch, p->m, 1, DT_F32);
 		s->failed |= post_ops_create(&post) || post_ops_append_binary(post, BINARY_MUL, md) || primitive_attr_set_post_ops(attr, post);
 		pass(s, (matmul_pd_create ? ARG_POST_OP : ARG_POST_OP_2) | ARG_SRC_1, md, p->sa);
 	}
@@ -169,10 +169,10 @@ static const char *prepare(struct product *p, int *unsupported) {
 	struct state *s = calloc(1, sizeof *s);
 	/* In a batch, of one, the rows of the output have a dimension of their own to be
 	 * scaled along; without it oneDNN has only its reference code for that. */
-	int ndims = p->scales_a > 1 ? 3 : 2;
-	void *a = descriptor(ndims, p->m, p->k, dtypes[p->form].a);
-	void *b = descriptor(ndims, p->k, p->n, dtypes[p->form].b);
-	void *o = descriptor(ndims, p->m, p->n, dtypes[p->form].o);
+	int ndims = p->scales_a > 1 || p->batch > 1 ? 3 : 2;
+	void *a = descriptor(ndims, p->batch, p->m, p->k, dtypes[p->form].a);
+	void *b = descriptor(ndims, p->batch, p->k, p->n, dtypes[p->form].b);
+	void *o = descriptor(ndims, p->batch, p->m, p->n, dtypes[p->form].o);
 	void *pd = NULL, *attr = NULL;
 	if (!s || !a || !b || !o)
 		return "oneDNN refuses to describe a matrix";

@@ -25,6 +25,7 @@ enum form {
 
 struct product {
 	enum form form;
+	int batch; /* products, whose arrays follow each other */
 	int m, k, n;
 	int scales_a; /* 1 or m, one a row; 0 for none */
 	int scales_b; /* 1 or n, one a column; 0 for none */
@@ -44,7 +45,7 @@ struct library {
 	const char *(*prepare)(struct product *p, int *unsupported);
 	/* loaded takes up the arrays that have come; NULL if they are read by launch. */
 	const char *(*loaded)(struct product *p);
-	/* launch computes the product once and returns when it is complete. */
+	/* launch computes the products once and returns when it is complete. */
 	const char *(*launch)(struct product *p);
 };
 
