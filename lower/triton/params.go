@@ -174,18 +174,16 @@ var chips = map[string]string{
 	"amd_mi300x": "gfx942", "amd_mi325x": "gfx942", "amd_mi350x": "gfx950", "amd_mi355x": "gfx950",
 }
 
-// TargetOf is the generation of a chip with so much shared memory, if that is known; the zero
-// Target of what is not in the table.
+// TargetOf is the generation of a chip with so much shared memory; the zero Target of what is not
+// in the table. The RTX A6000 has the instructions of the A100, the B300 those of the B200.
 func TargetOf(chip string, sharedBytes int64) Target {
-	for _, t := range targets {
-		if t.Name == chips[chip] {
-			if sharedBytes > 0 {
-				t.SharedBytes = min(t.SharedBytes, sharedBytes)
-			}
-			return t
-		}
+	i := slices.IndexFunc(targets, func(t Target) bool { return t.Name == chips[chip] })
+	if i < 0 {
+		return Target{}
 	}
-	return Target{}
+	t := targets[i]
+	t.SharedBytes = min(t.SharedBytes, sharedBytes)
+	return t
 }
 
 // checkProducts refuses what a generation has no instructions for.
