@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"matladder/internal/known"
 	"matladder/tile"
 )
 
@@ -159,11 +158,6 @@ var targets = []Target{
 	{Name: "sm_120", SharedBytes: 99 << 10, RegisterBytes: 256 << 10, operandBytes: 128, scaledRows: 32},
 	{Name: "gfx942", SharedBytes: 64 << 10, RegisterBytes: 512 << 10, wide: true, float32s: true, stages: 2, ahead: 1},
 	{Name: "gfx950", SharedBytes: 160 << 10, RegisterBytes: 512 << 10, wide: true, float32s: true, stages: 2},
-}
-
-// FindTarget returns the generation of that name.
-func FindTarget(name string) (Target, error) {
-	return known.Find("GPU generation", name, targets, func(t Target) string { return t.Name })
 }
 
 // chips are the generations of GPUs by their keys in the chip table.
