@@ -170,13 +170,11 @@ var chips = map[string]string{
 
 // TargetOf is the generation of a chip with so much shared memory; the zero Target of what is not
 // in the table. The RTX A6000 has the instructions of the A100, the B300 those of the B200.
-func TargetOf(chip string, sharedBytes int64) Target {
-	i := slices.IndexFunc(targets, func(t Target) bool { return t.Name == chips[chip] })
-	if i < 0 {
-		return Target{}
+func TargetOf(chip string, sharedBytes int64) (t Target) {
+	if i := slices.IndexFunc(targets, func(t Target) bool { return t.Name == chips[chip] }); i >= 0 {
+		t = targets[i]
+		t.SharedBytes = min(t.SharedBytes, sharedBytes)
 	}
-	t := targets[i]
-	t.SharedBytes = min(t.SharedBytes, sharedBytes)
 	return t
 }
 
