@@ -39,10 +39,8 @@ type Hint struct {
 
 // HintFor is the index of the first hint for what a report first finds wrong, or else of any.
 func (e Exercise) HintFor(r *Report) int {
-	if at := slices.IndexFunc(r.Lines, func(l Line) bool { return !l.OK }); at >= 0 {
-		return max(0, slices.IndexFunc(e.Hints, func(h Hint) bool { return h.Of != "" && strings.Contains(r.Lines[at].Text, h.Of) }))
-	}
-	return 0
+	at := slices.IndexFunc(r.Lines, func(l Line) bool { return !l.OK })
+	return max(0, slices.IndexFunc(e.Hints, func(h Hint) bool { return at >= 0 && h.Of != "" && strings.Contains(r.Lines[at].Text, h.Of) }))
 }
 
 // declares are the functions and constants of an exercise, by name: the learner's, the blank, the

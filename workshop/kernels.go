@@ -36,7 +36,9 @@ import (
 
 var fuseActivation = exerciseOf[activation](declares{"Build": {yours1.Build, blank1.Build, solved1.Build}})
 
-type activation struct{ Build func(problem.Matmul) ([]*tile.Program, error) }
+type activation struct {
+	Build func(problem.Matmul) ([]*tile.Program, error)
+}
 
 func (e activation) check(ctx context.Context, r *Report) error {
 	for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16} {
@@ -128,7 +130,9 @@ func (e scaling) check(ctx context.Context, r *Report) error {
 
 var shrinkSums = exerciseOf[online](declares{"Build": {yours8.Build, blank8.Build, solved8.Build}})
 
-type online struct{ Build func(problem.Attention, tile.Blocks) ([]*tile.Program, error) }
+type attention = func(problem.Attention, tile.Blocks) ([]*tile.Program, error)
+
+type online struct{ Build attention }
 
 func (e online) check(ctx context.Context, r *Report) error {
 	for _, c := range []struct {
@@ -160,7 +164,7 @@ func (e online) check(ctx context.Context, r *Report) error {
 
 var shareKeys = exerciseOf[decode](declares{"Build": {yours9.Build, blank9.Build, solved9.Build}})
 
-type decode struct{ Build func(problem.Attention, tile.Blocks) ([]*tile.Program, error) }
+type decode struct{ Build attention }
 
 func (e decode) check(ctx context.Context, r *Report) error {
 	for _, c := range []struct{ heads, group, keys, block int }{{2, 1, 64, 32}, {8, 4, 96, 32}, {12, 6, 128, 64}} {
@@ -179,7 +183,9 @@ func (e decode) check(ctx context.Context, r *Report) error {
 
 var ownKernel = exerciseOf[matching](declares{"Build": {yours13.Build, blank13.Build, solved13.Build}})
 
-type matching struct{ Build func(m, k, n int, s tile.Blocks) ([]*tile.Program, error) }
+type matching struct {
+	Build func(m, k, n int, s tile.Blocks) ([]*tile.Program, error)
+}
 
 func (e matching) check(ctx context.Context, r *Report) error {
 	for _, c := range []struct {
