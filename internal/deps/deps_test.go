@@ -57,7 +57,7 @@ lower/internal/mlir: tile
 lower/internal/lowertest: backend backend/backendtest lower/internal/mlir problem tile tile/interp tile/tiletest
 lower/mosaic: internal/known tile problem lower/internal/mlir
 lower/stablehlo: machine/mesh tile problem problem/quant lower/internal/mlir
-lower/triton: internal/known tile tile/groups lower/internal/mlir
+lower/triton: tile tile/groups lower/internal/mlir
 lower/triton/ttir: lower/internal/mlir
 backend/internal/hlo: internal/each google.golang.org/protobuf/encoding/protowire
 backend/internal/stage: backend problem tile
