@@ -229,3 +229,27 @@ func workPlayground(t *testing.T, b driven, url func(string) string) {
 		t.Error("the arrow key shows no other view")
 	}
 }
+
+// workLadder has the page of the first lesson measure: five rungs and the steps, all verified.
+// How long they take is not looked at.
+func workLadder(t *testing.T, b driven, url func(string) string) {
+	b.visit(url("workshop/lesson0.html"))
+	for i, want := range []int{5, 4} {
+		b.eval(fmt.Sprintf(`document.querySelectorAll(".ladder button")[%d].click()`, i), nil)
+		b.until(`document.querySelector(".ladder .verdict").className !== "verdict "`)
+		var saw struct {
+			Status          string
+			Verified, Timed int
+		}
+		b.eval(fmt.Sprintf(`(() => { const at = document.querySelectorAll(".ladder .table")[%d], rows = [...at.querySelectorAll("tr.ok")];
+			return { Status: document.querySelector(".ladder .verdict").textContent, Verified: rows.length, Timed: rows.filter((r) => / m?s$/.test(r.cells[1].textContent) && parseFloat(r.cells[3].textContent) > 0).length }; })()`, i), &saw)
+		if saw.Verified != want || saw.Timed != want || !strings.HasPrefix(saw.Status, "Measured") {
+			t.Errorf("want %d rows: %+v", want, saw)
+		}
+	}
+	inspect(t, b)
+	b.eval(`document.querySelector(".ladder button").click()`, nil)
+	b.until(`document.querySelector(".ladder .verdict").textContent.startsWith("Round")`)
+	b.eval(`document.querySelector(".ladder button").click()`, nil)
+	b.until(`document.querySelector(".ladder .verdict").textContent === "Stopped."`)
+}
