@@ -2,7 +2,7 @@
 // Ladders that a page measures itself: the five rungs, or the steps of the CPU backend, by the
 // program in a worker. Rows take turns, one call a sample, so that it stops between two.
 for (const section of document.querySelectorAll(".ladder")) {
-  const seconds = 5, least = 6; // of all rounds, and rounds: fewer give no interval
+  const least = 6; // rounds: fewer give no interval
   const kinds = {
     rungs: { button: "Measure the five rungs in this browser", first: "v1" },
     steps: { button: "Measure the steps inside the CPU backend", first: "loops" },
@@ -22,7 +22,7 @@ for (const section of document.querySelectorAll(".ladder")) {
   function draw(at, kind, n, rows, tick) {
     const timed = rows.filter((r) => r.Samples), most = Math.max(...timed.map((r) => r.High)), share = (x) => `${(100 * x / most).toFixed(1)}%`;
     const cells = (r) => (r.Missing ? [element("td", { colspan: 4 }, r.Missing)]
-      : (r.Samples ? [time(r.Seconds), r.Samples > 1 ? `${(100 * r.Spread).toFixed(1)} %` : "…", three(r.GFLOPs), `${three(r.Over)}×`] : Array(4).fill("…")).map((text) => element("td", {}, text)));
+      : (r.Samples ? [time(r.Seconds), r.Samples > 1 ? `${(100 * r.Spread).toFixed(1)} %` : "…", three(r.GFLOPs), r.Over ? `${three(r.Over)}×` : "…"] : Array(4).fill("…")).map((text) => element("td", {}, text)));
     at.replaceChildren(
       element("p", { class: "title" }, `float32 ${n}×${n}×${n}: measured, WebAssembly, one thread, this browser`),
       element("div", { class: "table" }, element("table", {},
@@ -31,12 +31,12 @@ for (const section of document.querySelectorAll(".ladder")) {
           element("th", { scope: "row" }, r.Name, r.Verified ? element("small", {}, `verified, ${r.Blocks.replaceAll("x", "×")}`) : null), ...cells(r)))))),
       element("div", { class: "bars", "aria-hidden": "true" }, ...timed.flatMap((r) => [element("span", {}, r.Name),
         element("div", {}, element("i", { style: `width: ${share(r.GFLOPs)}` }), element("b", { style: `left: ${share(r.Low)}; width: ${share(r.High - r.Low)}` })), element("span", {}, `${three(r.GFLOPs)} GFLOP/s`)])),
-      element("p", { class: "keys" }, !timed.length ? "" : `${timed[0].Samples} rounds in turns, samples of ${[...new Set(timed.map((r) => r.Launches))].sort().join(" or ")} launches; the clock has steps of ${+(tick * 1e3).toPrecision(1)} ms. ± and the line on a bar are the 95 % interval of the median.`
-        + (timed.some((r) => r.Spread > 0.1) ? " Above 10 % the machine was busy: close what else runs, and measure again." : "")));
+      element("p", { class: "keys" }, !timed.length ? "" : `Rounds in turns: ${timed[0].Samples}. Launches in a sample: ${[...new Set(timed.map((r) => r.Launches))].sort((a, b) => a - b).join(", ")}. The clock has steps of ${+(tick * 1e3).toPrecision(1)} ms. ± and the line on a bar are the 95 % interval of the median.`
+        + (timed.some((r) => r.Spread > 0.1) ? " Above 10 %, others used the machine too: close what else runs, and measure again." : "")));
   }
 
   async function measure(kind, at) {
-    const n = +size.value;
+    const n = +size.value, { seconds } = section.dataset;
     say("The program that measures loads …");
     const { Rows: rows, Tick } = await bench.call("ladder", n, kind === "steps");
     for (const i of rows.keys()) {
@@ -47,7 +47,7 @@ for (const section of document.querySelectorAll(".ladder")) {
     }
     const timed = [...rows.keys()].filter((i) => rows[i].Verified), begin = performance.now();
     for (let round = 1; !stopping && (round <= least || performance.now() - begin < seconds * 1000); round++) {
-      say(`Round ${round}: rows take turns, for about ${seconds} seconds …`);
+      say(`Round ${round}: all take turns, for ${seconds} seconds or ${least} rounds …`);
       for (let i = timed.length - 1; i > 0; i--) { // the first row leads no round more often than others
         const j = Math.floor(Math.random() * (i + 1));
         [timed[i], timed[j]] = [timed[j], timed[i]];
