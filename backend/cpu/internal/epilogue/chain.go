@@ -47,6 +47,12 @@ func operandOf[T any](m rows.Matrix[T], kind rows.Do) operand {
 	return operand{unsafe.Pointer(unsafe.SliceData(m.Of)), m.LD * memory.Size[T](), kind}
 }
 
+// Beside its links a chain asks memory for up to so many refs, stores and ends.
+const (
+	asksMost  = 2
+	linksMost = rows.Links - asksMost - 7
+)
+
 // arithmetic is the operations of chains, and those with their operands the other way round.
 var arithmetic = map[tile.Op][2]rows.Do{
 	tile.OpAdd: {rows.Add, rows.Add}, tile.OpSub: {rows.Sub, rows.SubFrom}, tile.OpMul: {rows.Mul, rows.Mul},
@@ -77,7 +83,7 @@ func (c *values) links(e *tile.Expr) []link {
 			n++
 		}
 	}
-	if n > rows.Links-8 {
+	if n > linksMost {
 		return []link{c.vector(e)}
 	}
 	return list
@@ -127,7 +133,7 @@ func (c *values) pair(x, y *tile.Expr, do [2]rows.Do) []link {
 	case len(first) == 1 && first[0].find == nil:
 		first[0].do = do[1]
 		return append(second, first[0])
-	case len(second) > 1 && (len(first)+len(second) > rows.Links-12 || slices.ContainsFunc(second, keeps) && slices.ContainsFunc(first, keeps)):
+	case len(second) > 1 && (len(first)+len(second) > linksMost-4 || slices.ContainsFunc(second, keeps) && slices.ContainsFunc(first, keeps)):
 		second = []link{c.vector(y)}
 		fallthrough
 	case len(second) == 1 && second[0].find == nil:
@@ -192,9 +198,9 @@ func (c *values) found(e *tile.Expr) *link {
 }
 
 // bind has the operations of x, up to where it is in hand, know where their operands are, and
-// returns how many there are; 0 if they are not all there, and too many for vectors.
+// returns how many there are; 0 if operands are not all there, and too many for vectors.
 func (x *chain) bind(w *plan.Frame, row, col, count, n int) int {
-	c, next := &w.Chained[x.of], 0
+	c, next := &w.Chained[x.of], x.asks(w, count, n)
 	lanes := count*n <= plan.VectorLanes && (count == 1 || count <= x.rows && n == x.width)
 	for i := range x.links {
 		l := &x.links[i]
@@ -217,6 +223,27 @@ func (x *chain) bind(w *plan.Frame, row, col, count, n int) int {
 			c.Do[next], c.At[next], c.Step[next] = rows.Shuffle, unsafe.Pointer(order), 0
 			next++
 		}
+	}
+	return next
+}
+
+// asks begins with operations that ask memory for a part of what comes after this strip.
+func (x *chain) asks(w *plan.Frame, count, n int) int {
+	c, next := &w.Chained[x.of], 0
+	for i := range w.Prefetches {
+		b := w.Prefetches[i].Next()
+		row := len(b) / count
+		if row == 0 || next == asksMost {
+			continue
+		}
+		c.Do[next], c.At[next], c.Step[next] = rows.Ask, unsafe.Pointer(&b[0]), row
+		if row > n {
+			c.Do[next]++
+		}
+		if row > 2*n {
+			c.Do[next]++
+		}
+		next++
 	}
 	return next
 }
@@ -278,11 +305,8 @@ func (c *values) sums(e *tile.Expr) func(w *plan.Frame, row int, out []float32) 
 	if x == nil {
 		return nil
 	}
-	c.step.Passes++
-	return func(w *plan.Frame, row int, out []float32) {
-		w.Ask()
-		x.sum(w, row, 0, all, out)
-	}
+	c.step.Sums++
+	return func(w *plan.Frame, row int, out []float32) { x.sum(w, row, 0, all, out) }
 }
 
 // computed is x, which has some columns, in a vector.

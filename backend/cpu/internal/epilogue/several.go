@@ -87,6 +87,7 @@ func (c *values) storeRows(v *tile.Expr) {
 	ld := c.plan.Refs[r].LD
 	c.step.AtOnce = rowsAtOnce
 	c.step.StoreRows = c.orOneByOne(func(w *plan.Frame, row, col, count, n int) bool {
+		w.Ask()
 		from := x(w, row, col, count, n)
 		if from.Of == nil {
 			return false

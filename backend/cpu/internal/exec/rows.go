@@ -12,7 +12,7 @@ func (w *Worker) rowLoop(g *plan.Step) {
 	steps, rows, parts := g.Body, 0, 0
 	for _, s := range steps {
 		rows = max(rows, w.Places[s.Dst].Rows)
-		parts += s.Passes * g.Strip
+		parts += s.Passes*g.Strip + s.Sums
 		if s.AtOnce > 0 {
 			parts += tile.Ceil(g.Strip, s.AtOnce)
 		}

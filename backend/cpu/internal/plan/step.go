@@ -52,6 +52,7 @@ type Compiled struct {
 	Down      func(w *Frame, row, n int)            // store, of a destination whose one column lies in one piece
 	Loads     []int                                 // refs of bfloat16 that it computes with
 	Passes    int                                   // pieces of each row that it goes over, one after the other
+	Sums      int                                   // of chains, each of a strip in one call
 	Span      Span                                  // masked store: columns where its value is not constant along the row
 	Rescaled  Lanes[float32]                        // values of Factor, down the rows
 }
