@@ -1,6 +1,8 @@
 package epilogue
 
 import (
+	"slices"
+
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
 	"matladder/backend/cpu/internal/rows"
@@ -224,9 +226,9 @@ func (c *values) compile() {
 		c.step.Down = c.storeDown(c.down(v))
 		return
 	}
-	nonTemporal := nonTemporal(c.plan, c.step)
+	past, keep := nonTemporal(c.plan, c.step)
 	if s.Kind == tile.Store && len(c.step.Dots) == 0 && !s.IsPart() && c.stack(v) {
-		c.stackedStore(v, d, nonTemporal)
+		c.stackedStore(v, d, past && !keep)
 		return
 	}
 	if d == tile.Float16 {
@@ -241,7 +243,10 @@ func (c *values) compile() {
 		sum, _ := c.stored(&tile.Expr{Op: tile.OpAdd, Dtype: tile.Float32, Shape: v.Shape, Args: []*tile.Expr{load, v}}, 0, d, false, true)
 		c.step.Add = of(sum)
 	}
-	write, atOnce := c.stored(v, 0, d, nonTemporal, nonTemporal || d == tile.BFloat16)
+	if c.step.Keeps = past && keep; c.step.Keeps {
+		c.plan.Wides = append(c.plan.Wides, &plan.Wide{Ref: c.step.Dst})
+	}
+	write, atOnce := c.stored(v, 0, d, past, past || d == tile.BFloat16)
 	if write == nil {
 		x := c.into(v)
 		if x == nil {
@@ -273,15 +278,24 @@ func writeTo[D, T any](c *values, x plan.Lanes[T], combine func(o []D, x []T)) p
 }
 
 // nonTemporal reports whether a destination is written along rows by non-temporal stores: each
-// block once, to be read by no step of the program, and more than the caches of its cores hold.
-func nonTemporal(p *plan.Plan, s *plan.Step) bool {
+// block once, and more than the caches of its cores hold. Steps that go along the same rows may read
+// it: for them rows are kept as float32.
+func nonTemporal(p *plan.Plan, s *plan.Step) (past, keep bool) {
 	r := &p.Refs[s.Dst]
-	if s.Stmt.Kind != tile.Store || len(s.Dots) > 0 || s.Stmt.IsPart() || !p.WrittenOnce(r) {
-		return false
+	if s.Stmt.Kind != tile.Store || len(s.Dots) > 0 || s.Stmt.IsPart() || !p.WrittenOnce(r) || r.ArrayBytes() <= p.Machine.L2*int64(p.Machine.Workers) {
+		return false, false
 	}
-	read := false
-	plan.AllSteps(p.Steps, func(x *plan.Step) {
-		read = read || x.Kind == plan.StepCompute && tile.Loads(x.Stmt.Value, r.Ref)
+	reads, near := 0, 0
+	plan.AllSteps(p.Steps, func(g *plan.Step) {
+		along := g.Kind == plan.StepRowLoop && slices.Contains(g.Body, s)
+		if g.Kind == plan.StepCompute && tile.Loads(g.Stmt.Value, r.Ref) {
+			reads++
+		}
+		for _, x := range g.Body {
+			if along && tile.Loads(x.Stmt.Value, r.Ref) {
+				near++
+			}
+		}
 	})
-	return !read && r.ArrayBytes() > p.Machine.L2*int64(p.Machine.Workers)
+	return reads == near && (reads == 0 || r.Cols == r.LD && r.Cols*4*s.Strip <= plan.WideRow), reads > 0
 }

@@ -29,12 +29,18 @@ func (w *Worker) rowLoop(g *plan.Step) {
 			for _, r := range s.Widens {
 				w.widenRows(r, row, row+s.Strip)
 			}
+			if s.Keeps {
+				w.Wide[s.Dst].From, w.Wide[s.Dst].To = row, min(row+s.Strip, at.Rows)
+			}
 			w.write(s, w.fresh(s), row, min(row+s.Strip, at.Rows), 0, at.Cols)
 		}
 	}
 	for _, s := range steps {
 		for _, r := range s.Widens {
 			w.Wide[r].To = 0
+		}
+		if s.Keeps {
+			w.Wide[s.Dst].To = 0
 		}
 	}
 	w.Prefetches = w.Prefetches[:0]

@@ -103,6 +103,10 @@ type Wide struct {
 	Mem memory.Region // of a worker's memory
 }
 
+// WideRow is up to how many bytes rows are widened for several steps: they stay in the caches next
+// to the core.
+const WideRow = 64 << 10
+
 // Widened are rows of a ref as float32.
 type Widened struct {
 	Data     []float32
