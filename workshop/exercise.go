@@ -39,10 +39,8 @@ type Hint struct {
 
 // HintFor is the index of the first hint for what a report first finds wrong, or else of any.
 func (e Exercise) HintFor(r *Report) int {
-	if at := slices.IndexFunc(r.Lines, func(l Line) bool { return !l.OK }); at >= 0 {
-		return max(0, slices.IndexFunc(e.Hints, func(h Hint) bool { return h.Of != "" && strings.Contains(r.Lines[at].Text, h.Of) }))
-	}
-	return 0
+	at := slices.IndexFunc(r.Lines, func(l Line) bool { return !l.OK })
+	return max(0, slices.IndexFunc(e.Hints, func(h Hint) bool { return at >= 0 && h.Of != "" && strings.Contains(r.Lines[at].Text, h.Of) }))
 }
 
 // declares are the functions and constants of an exercise, by name: the learner's, the blank, the
@@ -107,34 +105,27 @@ func Find(s string) (Exercise, error) {
 func (e Exercise) File() string { return fmt.Sprintf("workshop/exercises/ex%d/%s", e.Number, e.Name) }
 
 // Solution is the source of a file that passes.
-func (e Exercise) Solution() (string, error) {
-	text, err := texts.ReadFile(fmt.Sprintf("solutions/ex%d/%s", e.Number, e.Name))
-	return string(text), err
-}
+func (e Exercise) Solution() (string, error) { return read("solutions/ex%d/%s", e.Number, e.Name) }
 
 // Blank is the source of the file as it comes.
-func (e Exercise) Blank() (string, error) {
-	text, err := texts.ReadFile(fmt.Sprintf("blanks/ex%d/%s", e.Number, e.Name))
-	return string(text), err
-}
+func (e Exercise) Blank() (string, error) { return read("blanks/ex%d/%s", e.Number, e.Name) }
 
 // Page is the lesson of the exercise, in Markdown.
-func (e Exercise) Page() (string, error) {
-	text, err := texts.ReadFile(fmt.Sprintf("lesson%d.md", e.Number))
+func (e Exercise) Page() (string, error) { return read("lesson%d.md", e.Number) }
+
+func read(name string, args ...any) (string, error) {
+	text, err := texts.ReadFile(fmt.Sprintf(name, args...))
 	return strings.ReplaceAll(string(text), "\r\n", "\n"), err
 }
 
-// Check looks at what the learner wrote. The error is ctx's.
-func (e Exercise) Check(ctx context.Context) (*Report, error) {
-	return e.CheckWith(ctx, e.of(0), nil)
-}
+// Check looks at what the learner wrote, CheckBlank at the exercise as it comes, CheckSolution at
+// the solution. The error is ctx's.
+func (e Exercise) Check(ctx context.Context) (*Report, error) { return e.CheckWith(ctx, e.of(0), nil) }
 
-// CheckBlank looks at the exercise as it comes, in the same way.
 func (e Exercise) CheckBlank(ctx context.Context) (*Report, error) {
 	return e.CheckWith(ctx, e.of(1), nil)
 }
 
-// CheckSolution looks at the solution in the same way.
 func (e Exercise) CheckSolution(ctx context.Context) (*Report, error) {
 	return e.CheckWith(ctx, e.of(2), nil)
 }

@@ -67,6 +67,34 @@ func TestExercises(t *testing.T) {
 	}
 }
 
+// TestHintFor: the hint is of what is wrong first.
+func TestHintFor(t *testing.T) {
+	for _, c := range []struct {
+		exercise int
+		wrong    string
+		want     string
+	}{
+		{0, "Ratio(512, 1.97e+14, 0.1, 0.9, 0.000112) is 0, should be 1.1", "Divide the slow one's"},
+		{3, "OneBlock: your answer is \"?\".", "Try it"},
+		{4, "V3(1024, 1024, 1024) is 0", "v3 is v4 with blocks"},
+		{5, "stores of blocks of o: 96, target at most 6.", "t.When(k.Last()"},
+		{6, "anything", "A block of o has"},
+	} {
+		e := All[c.exercise]
+		r := &Report{Lines: []Line{{OK: true, Text: "FLOPs(1, 1, 1) = 2"}, {Text: c.wrong}}}
+		if h := e.Hints[e.HintFor(r)]; !strings.Contains(h.Text, c.want) {
+			t.Errorf("exercise %d, %s: %+v", c.exercise, c.wrong, h)
+		}
+	}
+	for _, e := range All {
+		for _, h := range e.Hints {
+			if strings.HasPrefix(h.Text, "[") {
+				t.Errorf("exercise %d: %q", e.Number, h.Text)
+			}
+		}
+	}
+}
+
 // TestExercises_Files: an exercise has its file, and as it comes the blank is
 // marked; its solution has no mark; hints, moral and number are there.
 func TestExercises_Files(t *testing.T) {

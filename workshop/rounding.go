@@ -3,7 +3,6 @@ package workshop
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
@@ -98,25 +97,21 @@ func (x rounding) cost(ctx context.Context, r *Report, s tile.Blocks) error {
 
 // stores is how often programs round into blocks of outputs, over all their steps.
 func stores(programs []*tile.Program) (n int64) {
-	var count func(body []*tile.Stmt, axes []*tile.Axis, conds []tile.Cond)
-	count = func(body []*tile.Stmt, axes []*tile.Axis, conds []tile.Cond) {
-		for _, s := range body {
-			switch {
-			case s.Kind == tile.When:
-				count(s.Body, axes, append(slices.Clip(conds), s.Cond))
-			case s.Kind == tile.Loop:
-				count(s.Body, append(slices.Clip(axes), s.Axis), conds)
-			case (s.Kind == tile.Store || s.Kind == tile.Accumulate) && s.Ref.Kind == tile.Out:
-				for at := range tile.Points(axes) {
-					if tile.EvalCond(tile.All(conds...), at) {
-						n++
-					}
+	for _, p := range programs {
+		var count func(body []*tile.Stmt, at tile.Env)
+		count = func(body []*tile.Stmt, at tile.Env) {
+			for _, s := range body {
+				if s.Kind != tile.When || tile.EvalCond(s.Cond, at) {
+					count(s.Body, at)
+				}
+				if (s.Kind == tile.Store || s.Kind == tile.Accumulate) && s.Ref.Kind == tile.Out {
+					n++
 				}
 			}
 		}
-	}
-	for _, p := range programs {
-		count(p.Body, p.Grid, nil)
+		for at := range tile.Points(p.Grid) {
+			count(p.Body, at)
+		}
 	}
 	return n
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -90,13 +91,7 @@ func (t *textTable) step(programs []*tile.Program, s *Step) {
 	if s.Program != t.program {
 		t.header(programs, s)
 	}
-	cells := []string{fmt.Sprint(s.GridSteps)}
-	for _, id := range s.IDs {
-		cells = append(cells, fmt.Sprint(id))
-	}
-	for i := range s.Visits {
-		cells = append(cells, cell(&s.Visits[i]))
-	}
+	cells := slices.Concat([]string{fmt.Sprint(s.GridSteps)}, each.Of(s.IDs, strconv.Itoa), each.Of(each.Pointers(s.Visits), cell))
 	t.row(append(cells, Bytes(s.BytesMoved()), Bytes(s.BytesReread), FastMemory(s.FastBytes))...)
 }
 

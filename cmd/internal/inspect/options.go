@@ -169,9 +169,7 @@ func parse(args []string) (*options, error) {
 				return o, err
 			}
 		}
-		if o.topologies[0] == "" {
-			o.topologies[0] = o.topology
-		}
+		o.topologies[0] = cmp.Or(o.topologies[0], o.topology)
 	} else if err := o.findDevice(f); err != nil {
 		return o, err
 	}

@@ -183,10 +183,8 @@ func hint(ctx context.Context, o *options) error {
 			return err
 		}
 		n = e.HintFor(r) + 1
-	} else {
-		if n, err = strconv.Atoi(o.args[1]); err != nil || n < 1 || n > len(e.Hints) {
-			return cli.Usagef("hint: exercise %d has no hint %q, only 1 to %d", e.Number, o.args[1], len(e.Hints))
-		}
+	} else if n, err = strconv.Atoi(o.args[1]); err != nil || n < 1 || n > len(e.Hints) {
+		return cli.Usagef("hint: exercise %d has no hint %q, only 1 to %d", e.Number, o.args[1], len(e.Hints))
 	}
 	fmt.Fprintf(o.stdout, "hint %d of %d: %s\n", n, len(e.Hints), e.Hints[n-1].Text)
 	if n < len(e.Hints) {

@@ -19,12 +19,14 @@
   const menu = element("select", { id: "example" }), chip = element("select", { id: "chip" });
   const status = element("p", { class: "verdict", role: "status" }, "The program that reads yours loads …");
   const counts = element("table"), text = element("code"), mosaic = element("code"), triton = element("code"), player = element("div");
+  const x86 = element("div"), schedule = element("div"); // recorded
   const link = element("button", { type: "button" }, "Copy a link");
   const views = {
     Counts: element("div", { class: "table" }, counts), Program: element("pre", {}, text), Blocks: player,
     Mosaic: element("pre", {}, mosaic), Triton: element("pre", {}, triton),
+    x86, Schedule: schedule,
   };
-  let recording, shown = "Counts";
+  let recording, sum, shown = "Counts";
   const tabs = element("div", { class: "tabs", role: "tablist", "aria-label": "What is shown" }, ...Object.keys(views).map((name) =>
     element("button", { type: "button", role: "tab", id: "tab-" + name, "aria-controls": "view-" + name, onclick: () => show(name) }, name)));
   for (const [name, view] of Object.entries(views)) {
@@ -42,6 +44,22 @@
       views[tab.textContent].hidden = !on;
     }
     if (name === "Blocks") watch();
+    if (name === "x86" || name === "Schedule") recall();
+  }
+
+  // recall shows what compilers made of a program of the menu.
+  let loading;
+  async function recall() {
+    await (loading ||= new Promise((done, failed) => {
+      const s = element("script", { src: document.documentElement.dataset.root + "site/recorded.js", onload: done, onerror: failed });
+      document.head.append(s);
+    }));
+    for (const name of ["x86", "Schedule"]) {
+      const run = recorded.Views[sum]?.[name], by = name === "x86" ? `for ${recorded.Machine}` : "for a TPU v5e, predicted";
+      views[name].replaceChildren(...(!run ? [element("p", {}, "A compiler makes this, and a page has none. It was recorded for programs of the menu as they are: this is another.")]
+        : !run.Text ? [element("p", {}, `This program has none: ${run.Command} refused it on ${recorded.Date}.`)]
+        : [element("p", {}, `Recorded on ${recorded.Date} ${by}: `, element("code", {}, run.Command)), element("pre", {}, element("code", {}, run.Text.map((i) => recorded.Texts[i]).join("\n\n")))]));
+    }
   }
   tabs.addEventListener("keydown", (e) => {
     const list = [...tabs.children], at = list.indexOf(document.activeElement), by = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
@@ -100,6 +118,8 @@
     mosaic.textContent = made.Mosaic;
     triton.textContent = made.Triton;
     recording = made.Recording;
+    sum = made.Sum;
+    if (loading) recall();
     if (shown === "Blocks") watch();
   });
   const left = element("div", { class: "left" }, area);

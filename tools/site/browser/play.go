@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,6 +28,7 @@ type Shown struct {
 	Mistakes       []Mistake
 	Wrong          string // why there is no program
 	Text           string // of the programs
+	Sum            string // of Text: what was recorded of a program has it too
 	Counts         *model.Counts
 	Intensity      float64
 	Dtype          string              // of the products
@@ -56,6 +58,9 @@ func Play(ctx context.Context, source, chip string) (Shown, error) {
 		return Shown{}, err
 	}
 	s := Shown{Text: tile.Text(programs)}
+	sum := fnv.New64a()
+	sum.Write([]byte(s.Text)) // into memory
+	s.Sum = fmt.Sprintf("%x", sum.Sum64())
 	if c, err := model.Count(programs); err == nil {
 		dtype, precision := model.Multiplied(programs)
 		s.Counts, s.Intensity, s.Dtype = &c, c.Intensity(), dtype.String()
