@@ -27,7 +27,7 @@ func (c *values) loadFloats(e *tile.Expr) plan.Lanes[float32] {
 		c.step.Loads = append(c.step.Loads, r)
 		narrow := loadAs(c, r, c.plan.Loops.FromBFloat16)
 		return func(w *plan.Frame, row, col, n int) []float32 {
-			if wide := &w.Wide[r]; wide.Holds(row) {
+			if wide := &w.Wide[r]; wide.Holds(row) && n <= wide.LD {
 				return wide.Row(row, col, n)
 			}
 			return narrow(w, row, col, n)
@@ -61,46 +61,29 @@ func (c *values) loadInts(e *tile.Expr) plan.Lanes[int32] {
 
 // loadSame reads rows of ref r where they lie.
 func loadSame[T any](c *values, r int) plan.Lanes[T] {
-	return loadColumns[T](c, r, 0, c.plan.Refs[r].Cols)
-}
-
-// loadColumns reads columns of ref r where they lie, width of them from start on, of one row or
-// of several that are stacked.
-func loadColumns[T any](c *values, r, start, width int) plan.Lanes[T] {
-	copied, ld := loadRows(c, r, start, width, rows.Each(copyTo[T])), c.plan.Refs[r].LD
+	of := &c.plan.Refs[r]
+	copied, ld, width := loadAs(c, r, func(dst, x []T) { copy(dst, x) }), of.LD, of.Cols
 	return func(w *plan.Frame, row, col, n int) []T {
-		at, count, cols := &w.Places[r], 1, n
-		if n > width {
-			count, cols = n/width, width
-		}
-		if row+count <= at.Rows && start+col+cols <= at.Cols && (count == 1 || width == ld) {
-			return elements[T](w, r, ld, row, start+col, n)
+		at, count := &w.Places[r], tile.Ceil(n, width)
+		if row+count <= at.Rows && col+min(n, width) <= at.Cols && (count == 1 || width == ld) {
+			return elements[T](w, r, ld, row, col, n)
 		}
 		return copied(w, row, col, n)
 	}
 }
 
-// loadAs reads and converts rows of ref r.
+// loadAs reads and converts rows of ref r, one or several that are stacked; what its block has
+// beyond the array is zero.
 func loadAs[T, S any](c *values, r int, convert func(o []T, x []S)) plan.Lanes[T] {
-	return loadRows(c, r, 0, c.plan.Refs[r].Cols, rows.Each(convert))
-}
-
-// loadRows reads and converts columns of ref r, width of them from start on, of one row or of
-// several that are stacked; what its block has beyond the array is zero.
-func loadRows[T, S any](c *values, r, start, width int, loop rowsLoop[T, S]) plan.Lanes[T] {
-	ld := c.plan.Refs[r].LD
+	ld, width, loop := c.plan.Refs[r].LD, c.plan.Refs[r].Cols, rows.Each(convert)
 	return lanes(c, func(w *plan.Frame, row, col int, out []T) {
-		count, n := 1, len(out)
-		if n > width {
-			count, n = n/width, width
-		}
-		at := &w.Places[r]
-		inside, have := min(max(at.Rows-row, 0), count), min(max(at.Cols-start-col, 0), n)
+		at, count, n := &w.Places[r], tile.Ceil(len(out), width), min(len(out), width)
+		inside, have := min(max(at.Rows-row, 0), count), min(max(at.Cols-col, 0), n)
 		if inside < count || have < n {
 			clear(out)
 		}
 		if inside > 0 && have > 0 {
-			loop(out, n, elements[S](w, r, ld, row, start+col, (inside-1)*ld+have), ld, inside, have)
+			loop(out, n, elements[S](w, r, ld, row, col, (inside-1)*ld+have), ld, inside, have)
 		}
 	})
 }
