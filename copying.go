@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"matladder/backend"
+	"matladder/internal/each"
 	"matladder/tile"
 )
 
@@ -17,14 +18,9 @@ type copying struct {
 }
 
 func newCopying(e backend.Executable, p *Program) *copying {
-	c := &copying{turn: make(chan struct{}, 1), e: e}
+	tensor := func(a argument) tile.Tensor { return tile.Tensor{Dtype: a.Dtype, Shape: a.Array} }
+	c := &copying{turn: make(chan struct{}, 1), e: e, in: each.Of(p.inputs, tensor), out: each.Of(p.outputs, tensor)}
 	c.turn <- struct{}{}
-	for _, a := range p.inputs {
-		c.in = append(c.in, tile.Tensor{Dtype: a.Dtype, Shape: a.Array})
-	}
-	for _, a := range p.outputs {
-		c.out = append(c.out, tile.Tensor{Dtype: a.Dtype, Shape: a.Array})
-	}
 	return c
 }
 

@@ -1,6 +1,7 @@
 package matladder
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,9 +50,7 @@ const cpuName = "cpu"
 // openDevice opens a backend, or finds the one that is open.
 func openDevice(ctx context.Context, o Options) (*device, error) {
 	name := o.Backend
-	if name == "" {
-		name = cpuName
-	}
+	name = cmp.Or(name, cpuName)
 	var own []string // parameters of the device
 	for _, k := range slices.Sorted(maps.Keys(o.Params)) {
 		if name != cpuName || k == "isa" {

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync"
 
+	"matladder/internal/each"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -303,11 +304,8 @@ func (r *Reference) cellValues(ctx context.Context, ops operands, step int) (*ro
 		return v, nil
 	}
 	across := len(r.cells[0].cols)
-	v, rows := newRowValues(len(r.cells)*across), make([]int, len(r.cells))
-	for i, c := range r.cells {
-		rows[i] = c.row
-	}
-	avals, doubts := ops.rowsOfA(rows)
+	v := newRowValues(len(r.cells) * across)
+	avals, doubts := ops.rowsOfA(each.Of(r.cells, func(c cells) int { return c.row }))
 	err := parallel(ctx, across, func(lo, hi int) {
 		from, to := lo*cellSide, min(hi*cellSide, r.p.N)
 		b, size := make([]float64, to-from), make([]float64, to-from)

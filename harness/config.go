@@ -10,6 +10,7 @@ import (
 	"matladder/backend"
 	"matladder/check"
 	"matladder/harness/tuned"
+	"matladder/internal/each"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/tile"
@@ -90,9 +91,7 @@ func Default(f *problem.Family) Config {
 		Cool:        -1,
 		Precisions:  []tile.Precision{tile.Default},
 		Batches:     []int{1},
-	}
-	for _, k := range kernels.Ladder(f) {
-		c.Kernels = append(c.Kernels, k.Number())
+		Kernels:     each.Of(kernels.Ladder(f), kernels.Kernel.Number),
 	}
 	for _, words := range f.Dtypes {
 		asked, err := f.Parse(words)

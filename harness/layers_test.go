@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"matladder/stats"
+	"matladder/stats/interval"
 
 	"matladder/backend"
 	"matladder/machine"
@@ -38,7 +39,7 @@ func TestLayers(t *testing.T) {
 		x := stats.Summary{Record: results.Record{Layers: c.uses(g.Problem), Family: g.Problem.Family().Name}}
 		x.Kernel, x.Device, x.Mode, x.Status = "v9", "device", results.Measured, results.OK
 		x.PeakFLOPs, x.Bandwidth, x.FLOPs, x.BytesMin = 1e9, 1e9, 4e5, 1e5
-		x.Time = stats.Estimate{N: 1, Median: 1e-3}
+		x.Time = stats.Estimate{Interval: interval.Interval{N: 1, Median: 1e-3}}
 		summaries = append(summaries, x)
 	}
 	if want := "small/2 of 2/down/1; again/1 of 1/down/1"; summaries[1].Layers != want {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 
 	"matladder/backend"
 	"matladder/check"
@@ -261,12 +262,8 @@ func vendorParams(d machine.Device, params backend.Params) backend.Params {
 
 // HasBaseline reports whether kernel 0 is to be measured.
 func (s Sweep) HasBaseline() bool {
-	for p := range s.Points() {
-		if p.isBaseline() && p.Status == "" {
-			return true
-		}
-	}
-	return false
+	measured := func(p Point) bool { return p.isBaseline() && p.Status == "" }
+	return slices.ContainsFunc(s.Groups, func(g Group) bool { return slices.ContainsFunc(g.Points, measured) })
 }
 
 // Skip marks the points of the baseline as skipped, for want of a backend that has
@@ -327,10 +324,8 @@ func peerPoints(peer Peer, p problem.Problem, params backend.Params) []Point {
 		point.Status, point.Reason = results.Unsupported, err.Error()
 		return []Point{point}
 	}
-	var list []Point
-	for _, variant := range peer.Variants(p) {
+	return each.Of(peer.Variants(p), func(variant string) Point {
 		point.Variant = variant
-		list = append(list, point)
-	}
-	return list
+		return point
+	})
 }

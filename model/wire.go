@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"matladder/internal/each"
 	"matladder/machine"
 )
 
@@ -90,10 +91,7 @@ func (p Placement) along(axes []string) []part {
 	if len(axes) == 1 {
 		return p.parts[axes[0]]
 	}
-	var list []part
-	for _, axis := range axes {
-		list = append(list, p.parts[axis]...)
-	}
+	list := slices.Concat(each.Of(axes, func(axis string) []part { return p.parts[axis] })...)
 	slices.SortFunc(list, func(a, b part) int { return cmp.Or(a.dim-b.dim, a.stride-b.stride) })
 	joined := list[:0]
 	for _, r := range list {

@@ -22,7 +22,7 @@ import (
 // are the same kernel's narrower operands. It is of the largest size that passes ran at.
 func anatomyPictures(q Request, d data) ([]figure.Picture, error) {
 	steps := make([]*stats.Summary, len(anatomy.Steps))
-	for _, s := range pointers(d.asked) {
+	for _, s := range each.Pointers(d.asked) {
 		for at, step := range anatomy.Steps {
 			if slices.Contains(strings.Fields(s.Params), anatomy.Param+"="+step.Word) && (steps[at] == nil || s.Work() > steps[at].Work()) {
 				steps[at] = s
@@ -34,7 +34,7 @@ func anatomyPictures(q Request, d data) ([]figure.Picture, error) {
 		return nil, errors.New("no row is of a pass of the CPU backend: bench --config anatomy measures them")
 	}
 	of := steps[first]
-	narrow := each.That(pointers(stats.Best(d.asked)), func(s *stats.Summary) bool {
+	narrow := each.That(each.Pointers(stats.Best(d.asked)), func(s *stats.Summary) bool {
 		return s.Kernel == of.Kernel && s.ISA == of.ISA && s.Size() == of.Size() && s.DtypeA != of.DtypeA
 	})
 	core, known := anatomy.CoreOf(of.ISA)

@@ -202,14 +202,6 @@ func grouped[K comparable, V any](list []V, key func(*V) K) (order []K, groups m
 	return order, groups
 }
 
-// pointers are those to the elements of a list.
-func pointers[T any](list []T) (all []*T) {
-	for i := range list {
-		all = append(all, &list[i])
-	}
-	return all
-}
-
 // distinct lists the different keys of a list in order of first occurrence.
 func distinct[K comparable, V any](list []V, key func(*V) K) []K {
 	order, _ := grouped(list, key)

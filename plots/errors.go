@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/plots/figure"
 	"matladder/results"
 	"matladder/stats"
@@ -28,7 +29,7 @@ func errorPictures(q Request, d data) ([]figure.Picture, error) {
 	most := slices.MaxFunc(known, func(a, b stats.Summary) int { return cmp.Compare(a.RelErr.Value, b.RelErr.Value) })
 	dtypes, of := grouped(known, func(s *stats.Summary) string { return s.Dtypes() })
 	shown := of[most.Dtypes()]
-	rows := pointers(shown)
+	rows := each.Pointers(shown)
 	ch := &figure.Chart{X: contractionAxis(shown), Y: figure.Axis{Label: "relative error against float64", Max: 1, Unit: plain}}
 	if power := math.Floor(math.Log10(most.RelErr.Value)); most.RelErr.Value > 1e-30 {
 		ch.Y.Unit.Value = math.Pow(10, power)

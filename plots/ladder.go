@@ -43,14 +43,13 @@ func ladderBars(q Request, summaries []stats.Summary) *figure.Bars {
 		b.Series = append(b.Series, figure.BarSeries{Color: kernelColor(c.kernel), Predicted: s.Mode == results.Predicted})
 		switch {
 		case usable(s) && drawn(s.PercentOfPeak):
-			peak.Bars = append(peak.Bars, valueBar(bar, s.PercentOfPeak, " %"))
+			bar = valueBar(bar, s.PercentOfPeak, " %")
 		case usable(s):
 			bar.Status = "no " + s.RoofName()
-			peak.Bars = append(peak.Bars, bar)
 		default:
 			bar.Status = failureOf(s)
-			peak.Bars = append(peak.Bars, bar)
 		}
+		peak.Bars = append(peak.Bars, bar)
 		if usable(s) && drawn(s.OverBelow) {
 			over.Bars = append(over.Bars, valueBar(bar, s.OverBelow, "×"))
 		}

@@ -61,7 +61,7 @@ func scaledProducts(summaries []stats.Summary) []scaledProduct {
 		return product{s.FamilyName(), s.Dtypes(), s.Batch, s.M, s.K, s.N, s.Quant, s.Activation, s.Options, s.DtypeAcc}
 	}
 	anyRows := func(p product) product { p.m = 0; return p }
-	meshed := each.That(pointers(summaries), func(s *stats.Summary) bool { return s.Mesh != "" && s.Devices >= 1 && s.M >= 1 })
+	meshed := each.That(each.Pointers(summaries), func(s *stats.Summary) bool { return s.Mesh != "" && s.Devices >= 1 && s.M >= 1 })
 	products, spread := grouped(meshed, func(s **stats.Summary) product { return of(*s) })
 	_, alike := grouped(meshed, func(s **stats.Summary) product { return anyRows(of(*s)) }) // but for M
 	slices.SortStableFunc(products, func(a, b product) int {

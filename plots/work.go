@@ -28,7 +28,7 @@ func workPictures(q Request, d data) ([]figure.Picture, error) {
 
 // ifUsable is a picture of summaries, nil if none has a rate.
 func ifUsable(q Request, part []stats.Summary, of func(Request, []stats.Summary) *figure.Panels) figure.Picture {
-	if !slices.ContainsFunc(pointers(part), usable) {
+	if !slices.ContainsFunc(each.Pointers(part), usable) {
 		return nil
 	}
 	return of(q, part)

@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,9 +68,7 @@ func (in *installer) linkFiles(ctx context.Context, dir, staging string) (list [
 			if errors.Is(err, fs.ErrNotExist) && path == filepath.Join(dir, top) {
 				return nil
 			}
-			if err == nil {
-				err = ctx.Err()
-			}
+			err = cmp.Or(err, ctx.Err())
 			if err != nil || d.IsDir() {
 				return err
 			}

@@ -1,6 +1,7 @@
 package problem
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -115,10 +116,7 @@ func (p Attention) PagesEach() int {
 
 // PageCount is how many pages there are.
 func (p Attention) PageCount() int {
-	if p.Pages == 0 {
-		return p.Batch * p.PagesEach()
-	}
-	return p.Pages
+	return cmp.Or(p.Pages, p.Batch*p.PagesEach())
 }
 
 // LengthsOf are the rows and keys that example b has where Lengths say, as sweeps fill them:
@@ -137,10 +135,7 @@ func (p Attention) Group() int { return p.Heads / p.KVHeads }
 
 // Scaled is what products of q and k are multiplied by.
 func (p Attention) Scaled() float64 {
-	if p.Scale != 0 {
-		return p.Scale
-	}
-	return 1 / math.Sqrt(float64(p.Dim))
+	return cmp.Or(p.Scale, 1/math.Sqrt(float64(p.Dim)))
 }
 
 // unlimited is further than any window goes.

@@ -1,6 +1,7 @@
 package problem
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -50,9 +51,7 @@ var MLPFamily = &Family{
 
 func makeMLP(s Sizes, a Asked) MLP {
 	p := MLP{Rows: s[0], K: s[1], N: s[2], X: a.A, W: a.B, Activation: GateActivation(a.Options)}
-	if p.Activation == "" {
-		p.Activation = GateSilu
-	}
+	p.Activation = cmp.Or(p.Activation, GateSilu)
 	return p
 }
 

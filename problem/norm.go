@@ -1,6 +1,7 @@
 package problem
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -86,12 +87,7 @@ func (p *Norm) read(word string) (err error) {
 }
 
 // Eps is what is added under the root.
-func (p Norm) Eps() float64 {
-	if p.Epsilon != 0 {
-		return p.Epsilon
-	}
-	return 1e-5
-}
+func (p Norm) Eps() float64 { return cmp.Or(p.Epsilon, 1e-5) }
 
 // Family is NormFamily.
 func (Norm) Family() *Family { return NormFamily }

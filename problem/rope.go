@@ -1,6 +1,7 @@
 package problem
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -196,9 +197,7 @@ const (
 // Frequency is by how much pair d turns from one position to the next, in radians.
 func (p Rope) Frequency(d int) float64 {
 	base := p.Base
-	if base == 0 {
-		base = 10000
-	}
+	base = cmp.Or(base, 10000)
 	turned := float64(p.Turned())
 	f := math.Pow(base, -2*float64(d)/turned)
 	switch p.Scaling {

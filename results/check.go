@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"fmt"
 	"hash/maphash"
 )
@@ -18,9 +19,7 @@ func (e *SyntaxError) Error() string {
 	if e.Line > 0 {
 		place = fmt.Sprintf("%s:%d", e.File, e.Line)
 	}
-	if place == "" {
-		place = "results"
-	}
+	place = cmp.Or(place, "results")
 	if e.Column == "" {
 		return place + ": " + e.Msg
 	}

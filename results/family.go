@@ -22,10 +22,7 @@ func (r *Record) FamilyName() string { return cmp.Or(r.Family, firstFamily) }
 
 // FamilyWord is FamilyName for titles and names of files; "" for the one that goes without saying.
 func (r *Record) FamilyWord() string {
-	if r.FamilyName() == firstFamily {
-		return ""
-	}
-	return r.Family
+	return words.When(r.FamilyName() != firstFamily, "%s", r.Family)
 }
 
 // inputsOrder are the distributions of inputs, those that change the fewest bits first.
@@ -35,10 +32,7 @@ const plainInputs = "uniform"
 
 // InputsWord is the distribution of the inputs, "" for the one that goes without saying.
 func (r *Record) InputsWord() string {
-	if r.Dist == plainInputs {
-		return ""
-	}
-	return r.Dist
+	return words.When(r.Dist != plainInputs, "%s", r.Dist)
 }
 
 // LoadWord is the row's rest and load, "" where there is neither.

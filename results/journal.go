@@ -2,6 +2,7 @@ package results
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -196,9 +197,7 @@ func (j *Journal) recover(ctx context.Context, size int64) ([]Record, Repair, er
 		case errors.As(err, new(*TornError)):
 			continue
 		case errors.As(err, new(*SyntaxError)):
-			if bad == nil {
-				bad = err
-			}
+			bad = cmp.Or(bad, err)
 			continue
 		case err != nil:
 			return nil, Repair{}, err

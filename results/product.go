@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/problem"
 )
 
@@ -20,13 +21,8 @@ func (r *Record) Integer() bool {
 // Blocks names the block shape bm×bk×bn, without sides that the family has not; "" if
 // the row has none.
 func (r *Record) Blocks() string {
-	var sides []string
-	for _, side := range []int{r.BM, r.BK, r.BN} {
-		if side > 0 {
-			sides = append(sides, strconv.Itoa(side))
-		}
-	}
-	return strings.Join(sides, "×")
+	sides := each.That([]int{r.BM, r.BK, r.BN}, func(side int) bool { return side > 0 })
+	return strings.Join(each.Of(sides, strconv.Itoa), "×")
 }
 
 // Dtypes names operands and output: float32, int8×int8→int32 where they

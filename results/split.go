@@ -3,6 +3,7 @@ package results
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 )
@@ -96,9 +97,7 @@ func (s *splitter) read() (line, error) {
 	case len(s.pending) > 0:
 		n := bytes.IndexByte(s.pending, '\n') + 1
 		l.complete = n > 0
-		if n == 0 {
-			n = len(s.pending)
-		}
+		n = cmp.Or(n, len(s.pending))
 		l.text = bytes.Clone(s.pending[:n])
 		l.end = l.offset + int64(n)
 		s.pending = s.pending[n:]

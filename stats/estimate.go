@@ -3,7 +3,6 @@ package stats
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 
 	"matladder/internal/each"
@@ -11,16 +10,9 @@ import (
 	"matladder/stats/interval"
 )
 
-// An Estimate is a median and an interval that holds the true median with the
-// given Confidence. It assumes nothing about the distribution of its samples.
-//
-// With fewer than 6 samples no interval reaches 95 %. Then Lo and Hi are the
-// smallest and the largest sample and Confidence says what that is worth:
-// 1 − 2^(1−N), so 0 for one sample. The zero Estimate is unknown.
+// An Estimate is an interval with what else is known of it. The zero Estimate is unknown.
 type Estimate struct {
-	Median, Lo, Hi float64
-	Confidence     float64
-	N              int // samples
+	interval.Interval
 
 	// LowConfidence says that the machine was disturbed in so many of the rounds that the
 	// estimate is not to be relied on.
@@ -34,9 +26,6 @@ type Estimate struct {
 // Known reports whether there is an estimate at all.
 func (e Estimate) Known() bool { return e.N > 0 }
 
-// Sure reports whether the interval holds with 95 % confidence.
-func (e Estimate) Sure() bool { return e.Confidence >= interval.Confidence }
-
 // widest is how many times its lower end the upper end of an interval may be, for what
 // it holds to be compared with anything.
 const widest = 2
@@ -47,19 +36,8 @@ func (e Estimate) Holds() bool {
 	return e.Known() && !e.LowConfidence && (e.Band || e.Lo > 0 && e.Hi <= widest*e.Lo)
 }
 
-// Spread returns how far the interval reaches from the median, as a fraction of it.
-func (e Estimate) Spread() float64 {
-	if e.Median == 0 {
-		return 0
-	}
-	return math.Max(e.Hi-e.Median, e.Median-e.Lo) / math.Abs(e.Median)
-}
-
 // estimate summarizes samples, which it leaves as they are.
-func estimate(samples []float64) Estimate {
-	i := interval.Of(samples)
-	return Estimate{Median: i.Center, Lo: i.Lo, Hi: i.Hi, Confidence: i.Confidence, N: i.N}
-}
+func estimate(samples []float64) Estimate { return Estimate{Interval: interval.Of(samples)} }
 
 // cells are the estimate, with so many digits behind the point, and its interval.
 func (e Estimate) cells(digits int) (median, ends string) {
@@ -80,7 +58,8 @@ func (e Estimate) scale(factor float64) Estimate {
 // a positive median. Where e's interval reaches zero the result has no upper
 // bound: Hi is then the median and Confidence 0.
 func (e Estimate) under(work float64) Estimate {
-	rate := Estimate{Median: work / e.Median, Lo: work / e.Hi, Hi: work / e.Lo, Confidence: e.Confidence, N: e.N, LowConfidence: e.LowConfidence, Band: e.Band}
+	rate := e
+	rate.Median, rate.Lo, rate.Hi = work/e.Median, work/e.Hi, work/e.Lo
 	if e.Lo <= 0 {
 		rate.Hi, rate.Confidence = rate.Median, 0
 	}
@@ -219,10 +198,7 @@ func (s *Summary) Course(n int) (seconds []float64, rates []Estimate) {
 
 // whole is the timing of all rows, disturbed ones included.
 func (t *timing) whole() *timing {
-	if t.all != nil {
-		return t.all
-	}
-	return t
+	return cmp.Or(t.all, t)
 }
 
 // quiet is the timing of the rows that nothing disturbed, which may be none.
@@ -299,8 +275,8 @@ func (s *Summary) Against(other *Summary) Estimate {
 	return e
 }
 
-// enoughQuiet is how many quiet samples a figure needs: as many as an interval of 95 %.
-const enoughQuiet = 6
+// enoughQuiet is how many quiet samples a figure needs.
+const enoughQuiet = interval.Enough
 
 // sift parts the quiet rows of a point from the disturbed ones.
 func sift(method results.Method, rows []rep, d *Disturbances) (quiet []rep, t timing) {

@@ -177,7 +177,7 @@ func (s *Series) end(trend twosample.Difference) {
 	last.LeftOut = len(each.That(s.Runs, func(r *Summary) bool { return r.usable() })) - len(at)
 	if trend.Hi > trend.Lo {
 		of := func(log float64) float64 { return math.Exp(trendRuns * log) }
-		last.Trend = Estimate{Median: of(trend.Log), Lo: of(trend.Lo), Hi: of(trend.Hi), Confidence: interval.Confidence, N: len(at)}
+		last.Trend.Interval = interval.Interval{Median: of(trend.Log), Lo: of(trend.Lo), Hi: of(trend.Hi), Confidence: interval.Confidence, N: len(at)}
 	}
 	if newest := s.Runs[len(s.Runs)-1]; newest.Status != results.OK {
 		s.Changes = append(s.Changes, Comparison{Old: s.Summary, New: newest, Verdict: Lost, Change: &Change{First: newest, Last: newest}})

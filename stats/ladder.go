@@ -62,15 +62,6 @@ func grouped[K comparable, T any](list []T, key func(T) K) iter.Seq2[K, []T] {
 	}
 }
 
-// pointers are those to the members of a list.
-func pointers(list []Summary) []*Summary {
-	out := make([]*Summary, len(list))
-	for i := range list {
-		out[i] = &list[i]
-	}
-	return out
-}
-
 // sectionTitle names what a kernel and its baseline have in common.
 func sectionTitle(s *Summary) string {
 	parts := []string{s.Dtypes(), s.Quant, s.Activation, s.Options, cmp.Or(s.Chip, s.Device)}
@@ -175,10 +166,7 @@ func newSection(title string, list []Summary, more []string) Section {
 // add appends columns, but those that are empty.
 func (section *Section) add(list []Summary, columns ...ladderColumn) {
 	for _, c := range columns {
-		cells := make([]string, len(list))
-		for i := range list {
-			cells[i] = c.cell(&list[i])
-		}
+		cells := each.Of(each.Pointers(list), c.cell)
 		if !slices.ContainsFunc(cells, func(cell string) bool { return cell != "" }) {
 			continue
 		}
@@ -199,12 +187,7 @@ func figures(unit string, divisor float64, roof string) []ladderColumn {
 	}
 	return []ladderColumn{
 		blocksColumn, paramsColumn, sizeColumn,
-		{name: "median", cell: func(s *Summary) string {
-			if !s.Time.Known() {
-				return ""
-			}
-			return markOf(s.Time) + FormatSeconds(s.Time.Median)
-		}},
+		{name: "median", cell: func(s *Summary) string { return s.secondsCell(s.Time.Median, s.Time.Known()) }},
 		{name: "±", cell: (*Summary).SpreadCell},
 		{name: unit, cell: func(s *Summary) string { return figure(s.Rate, 1/divisor, "") }},
 		{name: "burst", cell: func(s *Summary) string { return figure(s.Burst, 1/divisor, "") }},
@@ -282,9 +265,4 @@ func notes(summaries []Summary) []string {
 	return list
 }
 
-func positive(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprint(n)
-}
+func positive(n int) string { return words.When(n != 0, "%d", n) }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"matladder/internal/each"
+	"matladder/internal/words"
 	"matladder/results"
 	"matladder/stats/twosample"
 )
@@ -130,16 +132,12 @@ func compareTurnWorks(works [2]fixedWork, turns Turns) (said []string) {
 				n := turns.Pair[id.file]
 				turn := []*[]float64{&pairs[n].Old, &pairs[n].New}[k]
 				if i == 0 {
-					for _, t := range w.compute[id] {
-						*turn = append(*turn, math.Log(t))
-					}
+					*turn = append(*turn, each.Of(w.compute[id], math.Log)...)
 					continue
 				}
 				for group, runs := range w.memory { // less the level of the group
 					if level, ok := levelOf(w.memory[group], other.memory[group]); ok {
-						for _, t := range runs[id] {
-							*turn = append(*turn, math.Log(t)-level)
-						}
+						*turn = append(*turn, each.Of(runs[id], func(t float64) float64 { return math.Log(t) - level })...)
 					}
 				}
 			}
@@ -228,18 +226,14 @@ func (s *eventSums) events() Events {
 // eventColumn has the number of an event, by the name of its column.
 func eventColumn(name string) ladderColumn {
 	return ladderColumn{name: name, cell: func(s *Summary) string {
-		if n, known := s.Events[name]; known {
-			return fmt.Sprintf("%.3g", n)
-		}
-		return ""
+		n, known := s.Events[name]
+		return words.When(known, "%.3g", n)
 	}}
 }
 
 // ipcCell is how many instructions there were in a cycle.
 func (s *Summary) ipcCell() string {
 	instructions, known := s.Events["instructions"]
-	if cycles := s.Events["cycles"]; known && cycles > 0 {
-		return fmt.Sprintf("%.2f", instructions/cycles)
-	}
-	return ""
+	cycles := s.Events["cycles"]
+	return words.When(known && cycles > 0, "%.2f", instructions/cycles)
 }

@@ -30,7 +30,7 @@ func Contests(summaries []Summary) []Contest {
 		groupID
 		threads int
 	}
-	own := slices.DeleteFunc(pointers(summaries), func(s *Summary) bool { return s.Interpreted() })
+	own := slices.DeleteFunc(each.Pointers(summaries), func(s *Summary) bool { return s.Interpreted() })
 	var list []Contest
 	for _, points := range grouped(own, func(s *Summary) id { return id{groupID{s.id.file, s.id.GroupKey}, s.Threads} }) {
 		list = append(list, newContest(points))
@@ -101,17 +101,11 @@ func contestSection(title string, list []Contest) Section {
 	baseline := func(s *Summary) bool { return s.Kernel == results.Baseline }
 	shown = append(slices.DeleteFunc(slices.Clone(shown), baseline), each.That(shown, baseline)...)
 	unit, divisor := results.RateUnit(most, list[0].Points[0].RateOf())
-	section := Section{Title: title + " · " + unit, Header: []string{"size"}}
-	for _, s := range shown {
-		section.Header = append(section.Header, contender(s))
-	}
-	section.Header = append(section.Header, "kernel", "best peer", "÷ best peer", "interval")
+	names := each.Of(shown, contender)
+	section := Section{Title: title + " · " + unit, Header: slices.Concat([]string{"size"}, names, []string{"kernel", "best peer", "÷ best peer", "interval"})}
 	for _, c := range list {
-		row := []string{c.Points[0].Size()}
-		for _, s := range shown {
-			row = append(row, c.cell(contender(s), divisor))
-		}
-		section.Rows = append(section.Rows, append(row, c.verdict()...))
+		rates := each.Of(names, func(name string) string { return c.cell(name, divisor) })
+		section.Rows = append(section.Rows, slices.Concat([]string{c.Points[0].Size()}, rates, c.verdict()))
 	}
 	return section
 }

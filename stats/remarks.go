@@ -98,11 +98,8 @@ const lostTime = Waited | Stolen | Throttled
 
 // marked says why the figures of some points are marked; "" if there are none.
 func marked(summaries []Summary, is func(s *Summary) bool, why string) string {
-	n := len(each.That(pointers(summaries), is))
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s marks noisy figures, of %s %s", Noisy, words.Count(n, "point"), why)
+	n := len(each.That(each.Pointers(summaries), is))
+	return words.When(n > 0, "%s marks noisy figures, of %s %s", Noisy, words.Count(n, "point"), why)
 }
 
 // fewSamples says that figures are marked for want of samples; "" if none is.
@@ -119,10 +116,7 @@ func unfinished(summaries []Summary) string {
 			files = each.With(files, s.Pos.File)
 		}
 	}
-	if files == nil {
-		return ""
-	}
-	return "the sweep of " + strings.Join(files, ", ") + " has not ended"
+	return words.Between("the sweep of ", strings.Join(files, ", "), " has not ended")
 }
 
 // wideIntervals says why figures are marked that no row calls disturbed; "" if none is.

@@ -22,7 +22,7 @@ func Best(summaries []Summary) []Summary {
 		return id
 	}
 	var list []Summary
-	for _, choices := range grouped(pointers(summaries), choice) {
+	for _, choices := range grouped(each.Pointers(summaries), choice) {
 		best := choices[0]
 		failed := map[results.Status]int{}
 		for _, s := range choices {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"matladder/results"
+	"matladder/stats/interval"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -25,11 +26,11 @@ func TestEstimate_ByHand(t *testing.T) {
 		want    Estimate
 	}{
 		{nil, Estimate{}},
-		{[]float64{7}, Estimate{7, 7, 7, 0, 1, false, false}},
-		{[]float64{3, 1}, Estimate{2, 1, 3, 0.5, 2, false, false}},
-		{[]float64{5, 1, 4, 2, 3}, Estimate{3, 1, 5, 0.9375, 5, false, false}},
+		{[]float64{7}, Estimate{Interval: interval.Interval{Median: 7, Lo: 7, Hi: 7, Confidence: 0, N: 1}}},
+		{[]float64{3, 1}, Estimate{Interval: interval.Interval{Median: 2, Lo: 1, Hi: 3, Confidence: 0.5, N: 2}}},
+		{[]float64{5, 1, 4, 2, 3}, Estimate{Interval: interval.Interval{Median: 3, Lo: 1, Hi: 5, Confidence: 0.9375, N: 5}}},
 		// The range of 6 misses the median if all fall on one side: 2/2⁶.
-		{[]float64{6, 5, 1, 4, 2, 3}, Estimate{3.5, 1, 6, 0.96875, 6, false, false}},
+		{[]float64{6, 5, 1, 4, 2, 3}, Estimate{Interval: interval.Interval{Median: 3.5, Lo: 1, Hi: 6, Confidence: 0.96875, N: 6}}},
 	} {
 		given := slices.Clone(c.samples)
 		if diff := cmp.Diff(c.want, estimate(c.samples), nearly); diff != "" {
@@ -116,11 +117,11 @@ func TestSummarize_Direct(t *testing.T) {
 		}
 	}
 	s := one(t, rows)
-	if diff := cmp.Diff(Estimate{0.0035, 0.001, 0.006, 0.96875, 6, false, false}, s.Time, nearly); diff != "" {
+	if diff := cmp.Diff(Estimate{Interval: interval.Interval{Median: 0.0035, Lo: 0.001, Hi: 0.006, Confidence: 0.96875, N: 6}}, s.Time, nearly); diff != "" {
 		t.Errorf("time: -want +got\n%s", diff)
 	}
 	const flops = 2 * 128 * 64 * 32
-	if diff := cmp.Diff(Estimate{flops / 0.0035, flops / 0.006, flops / 0.001, 0.96875, 6, false, false}, s.Rate, nearly); diff != "" {
+	if diff := cmp.Diff(Estimate{Interval: interval.Interval{Median: flops / 0.0035, Lo: flops / 0.006, Hi: flops / 0.001, Confidence: 0.96875, N: 6}}, s.Rate, nearly); diff != "" {
 		t.Errorf("rate: -want +got\n%s", diff)
 	}
 	if want := flops / 0.0035 / 1e7; math.Abs(s.PercentOfPeak.Median-want) > 1e-9 {
@@ -148,8 +149,8 @@ func TestSummarize_Loop(t *testing.T) {
 	}
 	s := one(t, rows)
 	want := []Estimate{
-		{0.002 * 1.3, 0.002, 0.002 * 1.6, 0.984375, 7, false, false}, // 1 − 2/2⁷
-		{0.005 * 1.3, 0.005, 0.005 * 1.6, 0.984375, 7, false, false},
+		{Interval: interval.Interval{Median: 0.002 * 1.3, Lo: 0.002, Hi: 0.002 * 1.6, Confidence: 0.984375, N: 7}}, // 1 − 2/2⁷
+		{Interval: interval.Interval{Median: 0.005 * 1.3, Lo: 0.005, Hi: 0.005 * 1.6, Confidence: 0.984375, N: 7}},
 	}
 	if diff := cmp.Diff(want, []Estimate{s.Time, s.Dispatch}, cmpopts.EquateApprox(1e-9, 0)); diff != "" {
 		t.Errorf("time and dispatch: -want +got\n%s", diff)

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -151,12 +150,7 @@ func FormatSeconds(s float64) string {
 }
 
 // formatError writes an error, which may be tiny, with two digits.
-func formatError(v results.Optional[float64]) string {
-	if !v.Known {
-		return ""
-	}
-	return strconv.FormatFloat(v.Value, 'g', 2, 64)
-}
+func formatError(v results.Optional[float64]) string { return words.When(v.Known, "%.2g", v.Value) }
 
 // firstLine returns the first line of s, at most 60 characters of it.
 func firstLine(s string) string {
@@ -184,9 +178,9 @@ var TableColumns = each.Of(extraColumns, func(c ladderColumn) string { return c.
 
 // extraColumns are those columns.
 var extraColumns = []ladderColumn{
-	{name: "min", cell: func(s *Summary) string { return s.secondsAt(0) }},
-	{name: "p20", cell: func(s *Summary) string { return s.secondsAt(0.2) }},
-	{name: "p80", cell: func(s *Summary) string { return s.secondsAt(0.8) }},
+	{name: "min", cell: func(s *Summary) string { return s.secondsCell(s.TimeAt(0)) }},
+	{name: "p20", cell: func(s *Summary) string { return s.secondsCell(s.TimeAt(0.2)) }},
+	{name: "p80", cell: func(s *Summary) string { return s.secondsCell(s.TimeAt(0.8)) }},
 	{name: "n", cell: func(s *Summary) string { return positive(s.Time.N) }},
 	{name: "disturbed", cell: func(s *Summary) string { return positive(s.Disturbed) }},
 	eventColumn("cycles"),
@@ -224,10 +218,6 @@ func (s *Summary) TimeAt(q float64) (seconds float64, ok bool) {
 	return seconds, seconds > 0
 }
 
-func (s *Summary) secondsAt(q float64) string {
-	seconds, ok := s.TimeAt(q)
-	if !ok {
-		return ""
-	}
-	return markOf(s.Time) + FormatSeconds(seconds)
+func (s *Summary) secondsCell(seconds float64, known bool) string {
+	return words.When(known, "%s%s", markOf(s.Time), FormatSeconds(seconds))
 }

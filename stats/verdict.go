@@ -152,9 +152,7 @@ func (c *Comparison) compareTurns(sides [2]*side, turns Turns) {
 				times []float64
 			}{{all, every}, {quiet, some}} {
 				turn := []*[]float64{&set.pairs[n].Old, &set.pairs[n].New}[k]
-				for _, t := range set.times {
-					*turn = append(*turn, math.Log(t))
-				}
+				*turn = append(*turn, each.Of(set.times, math.Log)...)
 			}
 			c.Disturbed[k] += len(every) - len(some)
 		}
@@ -214,9 +212,7 @@ func pairSides(old, new []Summary, m match, compare func([]Comparison, [][2]*sid
 		before.points[id] = bs
 	}
 	for _, id := range before.order {
-		for _, p := range before.points[id] {
-			onlyOld = append(onlyOld, p.Summary)
-		}
+		onlyOld = append(onlyOld, each.Of(before.points[id], func(p *side) *Summary { return p.Summary })...)
 	}
 	compare(list, sides)
 	return list, onlyOld, onlyNew
@@ -238,7 +234,7 @@ func comparison(old, new *side) (Comparison, bool) {
 	case old.Mode == results.Predicted: // no noise, so no interval
 		c.OldSeconds, c.NewSeconds = old.Time.Median, new.Time.Median
 		r := c.OldSeconds / c.NewSeconds
-		c.Ratio = Estimate{Median: r, Lo: r, Hi: r, Confidence: 1, N: 1}
+		c.Ratio.Interval = interval.Interval{Median: r, Lo: r, Hi: r, Confidence: 1, N: 1}
 		c.difference, c.judged = twosample.Difference{Log: math.Log(r), Lo90: math.Log(r), Hi90: math.Log(r)}, true
 	}
 	return c, true
@@ -255,11 +251,11 @@ func (c *Comparison) estimate(d twosample.Difference, ok bool) {
 	if !ok || math.IsInf(d.Lo, 0) || math.IsInf(d.Hi, 0) {
 		r := c.OldSeconds / c.NewSeconds
 		if c.OldSeconds > 0 && c.NewSeconds > 0 {
-			c.Ratio = Estimate{Median: r, Lo: r, Hi: r, N: n}
+			c.Ratio.Interval = interval.Interval{Median: r, Lo: r, Hi: r, N: n}
 		}
 		return
 	}
-	c.Ratio = Estimate{Median: math.Exp(d.Log), Lo: math.Exp(d.Lo), Hi: math.Exp(d.Hi), Confidence: interval.Confidence, N: n}
+	c.Ratio.Interval = interval.Interval{Median: math.Exp(d.Log), Lo: math.Exp(d.Lo), Hi: math.Exp(d.Hi), Confidence: interval.Confidence, N: n}
 }
 
 // sharedOf says which comparisons are of what both sides ran alike: XLA under one

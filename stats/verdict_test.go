@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"matladder/results"
+	"matladder/stats/interval"
 )
 
 // file has the rows of a run of eight rounds of v3, each a little slower than the last.
@@ -94,7 +95,7 @@ func TestPair(t *testing.T) {
 			}
 		})
 	}
-	list := []Comparison{{Ratio: Estimate{Median: 2, N: 1}}, {Ratio: Estimate{Median: 0.5, N: 1}}, {Ratio: Estimate{Median: 9, N: 1}, Verdict: Shared}, {Verdict: Lost}}
+	list := []Comparison{{Ratio: Estimate{Interval: interval.Interval{Median: 2, N: 1}}}, {Ratio: Estimate{Interval: interval.Interval{Median: 0.5, N: 1}}}, {Ratio: Estimate{Interval: interval.Interval{Median: 9, N: 1}}, Verdict: Shared}, {Verdict: Lost}}
 	if mean, n := GeoMean(list); math.Abs(mean-1) > 1e-12 || n != 2 {
 		t.Errorf("geometric mean %g of %d", mean, n)
 	}

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -76,10 +75,13 @@ func (s *Section) dropEmpty(name string) {
 // versusNotes say what the figures are, and what more would tell.
 func versusNotes(list []Comparison) []string {
 	var notes []string
-	var single, few bool
+	single, few, left := false, false, 0
 	for _, c := range list {
 		single = single || c.Quantile > 0 && c.Runs == [2]int{1, 1}
 		few = few || c.Change == nil && c.Old.usable() && c.New.usable() && !c.Ratio.Sure() && !c.LowConfidence
+		if c.Change != nil {
+			left += c.Change.LeftOut
+		}
 	}
 	if few {
 		notes = append(notes, "too few for an interval: fewer than 4 samples of a run a side, or fewer than 6 pairs of turns")
@@ -88,12 +90,6 @@ func versusNotes(list []Comparison) []string {
 		notes = append(notes, "one run a side: what differs from run to run is assumed, 1 % of each; several files a side, or --ab, tell smaller changes")
 	}
 	notes = append(notes, disturbedNotes(list)...)
-	left := 0
-	for _, c := range list {
-		if c.Change != nil {
-			left += c.Change.LeftOut
-		}
-	}
 	if left > 0 {
 		notes = append(notes, fmt.Sprintf("%s of points left out, as fewer than %d samples were quiet; runs counts the others", words.Count(left, "run"), enoughQuiet))
 	}
@@ -168,7 +164,7 @@ func remarkNotes(list []Comparison) []string {
 
 // cells are the figures of one line.
 func (c *Comparison) cells() []string {
-	old, new, ratio, interval, runs, n := c.Old.took(), c.New.took(), "", "", "", ""
+	old, new, ratio, interval := c.Old.took(), c.New.took(), "", ""
 	if c.OldSeconds > 0 && c.NewSeconds > 0 {
 		old, new = FormatSeconds(c.OldSeconds), FormatSeconds(c.NewSeconds)
 	}
@@ -181,12 +177,8 @@ func (c *Comparison) cells() []string {
 			interval = words.Figure(c.Ratio.Lo) + " to " + words.Figure(c.Ratio.Hi)
 		}
 	}
-	if c.Samples[0]+c.Samples[1] > 0 {
-		n = fmt.Sprintf("%d+%d", c.Samples[0], c.Samples[1])
-	}
-	if c.Runs[0]+c.Runs[1] > 2 {
-		runs = fmt.Sprintf("%d+%d", c.Runs[0], c.Runs[1])
-	}
+	n := words.When(c.Samples[0]+c.Samples[1] > 0, "%d+%d", c.Samples[0], c.Samples[1])
+	runs := words.When(c.Runs[0]+c.Runs[1] > 2, "%d+%d", c.Runs[0], c.Runs[1])
 	cells := []string{old, new, ratio, interval, runs, n, string(c.Verdict)}
 	if c.Change == nil {
 		return cells
@@ -234,12 +226,7 @@ func writeComparisonCSV(w io.Writer, list []Comparison) error {
 		header = append(header, "run_id", "file", "started", "first_started", "last_started", "build", "trend", "trend_lo", "trend_hi", "runs_left_out")
 	}
 	out.Write(header)
-	number := func(v float64) string {
-		if v == 0 {
-			return ""
-		}
-		return strconv.FormatFloat(v, 'g', -1, 64)
-	}
+	number := func(v float64) string { return words.When(v != 0, "%g", v) }
 	for _, c := range list {
 		s := c.New
 		row := []string{string(c.Verdict), spreadsheetSafe(s.Kernel), spreadsheetSafe(s.Variant), string(s.Mode), spreadsheetSafe(s.FamilyName()), spreadsheetSafe(s.Dtypes()),

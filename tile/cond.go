@@ -2,6 +2,7 @@ package tile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -114,19 +115,9 @@ func EvalCond(c Cond, env Env) bool {
 	case TestCond:
 		return c.Op.Holds(float64(Eval(c.X, env)), float64(Eval(c.Y, env)))
 	case AllCond:
-		for _, part := range c {
-			if !EvalCond(part, env) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(c, func(part Cond) bool { return !EvalCond(part, env) })
 	case AnyCond:
-		for _, part := range c {
-			if EvalCond(part, env) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(c, func(part Cond) bool { return EvalCond(part, env) })
 	case NotCond:
 		return !EvalCond(c.Cond, env)
 	}

@@ -198,8 +198,8 @@ func (p *Program) Copied() []*Ref {
 			return
 		}
 		for _, r := range []*Ref{s.Copy.From.Ref, s.Copy.To.Ref} {
-			if r != nil && !slices.Contains(refs, r) {
-				refs = append(refs, r)
+			if r != nil {
+				refs = each.With(refs, r)
 			}
 		}
 	})

@@ -170,9 +170,7 @@ func (s edgeSets) size() int { return each.Sum(s, func(edges []Edge) int { retur
 func unionEdges(a, b []Edge) []Edge {
 	out := a[:len(a):len(a)]
 	for _, e := range b {
-		if !slices.Contains(out, e) {
-			out = append(out, e)
-		}
+		out = each.With(out, e)
 	}
 	return out
 }
@@ -188,8 +186,8 @@ func (e Edge) CoveredBy(edges []Edge) bool {
 func mapEdges(edges []Edge, f func(Edge) Edge) []Edge {
 	var out []Edge
 	for _, e := range edges {
-		if e = f(e); e.reaches() && !slices.Contains(out, e) {
-			out = append(out, e)
+		if e = f(e); e.reaches() {
+			out = each.With(out, e)
 		}
 	}
 	return out

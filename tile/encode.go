@@ -7,6 +7,8 @@ import (
 	"io"
 	"math"
 	"slices"
+
+	"matladder/internal/each"
 )
 
 // A program as JSON. Pointers of a Program become references: to refs and axes by name, to
@@ -202,9 +204,9 @@ func encode(p *Program) *jsonProgram {
 	for _, a := range p.Mesh {
 		add(&out.Mesh, a, "")
 	}
-	for _, s := range p.Semaphores {
-		out.Semaphores = append(out.Semaphores, jsonSemaphore{s.Name, s.Kind.String(), s.Slots, source(s.Pos)})
-	}
+	out.Semaphores = each.Of(p.Semaphores, func(s *Semaphore) jsonSemaphore {
+		return jsonSemaphore{s.Name, s.Kind.String(), s.Slots, source(s.Pos)}
+	})
 	p.Walk(func(s *Stmt) {
 		if s.Axis != nil {
 			add(&out.Loops, s.Axis, "")
@@ -228,13 +230,8 @@ func source(p Pos) string {
 
 // axis is the name of an axis, with #n where others have it too.
 func (e *encoder) axis(a *Axis) string {
-	namesakes := 0 // itself included
-	for _, b := range e.axes {
-		if b.Name == a.Name {
-			namesakes++
-		}
-	}
-	if namesakes == 1 {
+	namesakes := each.That(e.axes, func(b *Axis) bool { return b.Name == a.Name })
+	if len(namesakes) == 1 { // itself
 		return a.Name
 	}
 	return fmt.Sprintf("%s#%d", a.Name, slices.Index(e.axes, a)+1)
@@ -269,11 +266,7 @@ func (e *encoder) index(x IndexExpr) *jsonIndex {
 
 func (e *encoder) cond(c Cond) *jsonCond {
 	parts := func(cs []Cond) *[]jsonCond {
-		list := []jsonCond{}
-		for _, c := range cs {
-			list = append(list, *e.cond(c))
-		}
-		return &list
+		return new(each.Of(cs, func(c Cond) jsonCond { return *e.cond(c) }))
 	}
 	switch c := c.(type) {
 	case nil:
@@ -309,9 +302,7 @@ func (e *encoder) value(x *Expr) int {
 			out.Precision = x.Precision.String()
 		}
 	}
-	for _, a := range x.Args {
-		out.Args = append(out.Args, e.value(a))
-	}
+	out.Args = each.Of(x.Args, e.value)
 	e.values = append(e.values, out)
 	e.positions[x] = len(e.values) - 1
 	return e.positions[x]

@@ -1,5 +1,7 @@
 package tile
 
+import "slices"
+
 // RefKind says where a ref's array lives and who may write it.
 type RefKind uint8
 
@@ -121,14 +123,7 @@ func (r *Ref) Step(i int) int {
 }
 
 // Overlap reports whether blocks may share elements.
-func (r *Ref) Overlap() bool {
-	for i := range r.Steps {
-		if r.Steps[i] != r.BlockSize(i) {
-			return true
-		}
-	}
-	return false
-}
+func (r *Ref) Overlap() bool { return r.Steps != nil && !slices.Equal(r.Steps, r.BlockSizes()) }
 
 // Blocks returns how many blocks begin inside the array along each dimension.
 func (r *Ref) Blocks() []int {

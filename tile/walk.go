@@ -66,12 +66,7 @@ func (s *exprSet) loads(e *Expr, r *Ref) bool {
 	if len(e.Args) == 0 || !s.add(e) {
 		return false
 	}
-	for _, a := range e.Args {
-		if s.loads(a, r) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Args, func(a *Expr) bool { return s.loads(a, r) })
 }
 
 // A Rewriter copies values. What parts of values share they still share afterwards.

@@ -31,6 +31,7 @@ import (
 	"time"
 
 	"matladder/backend"
+	"matladder/internal/each"
 	"matladder/internal/known"
 	"matladder/machine"
 )
@@ -157,13 +158,8 @@ func Find(name string, can Ability) (Entry, error) {
 
 // Chips are the chips of all backends that predict: the words of --topology.
 func Chips() []string {
-	var all []string
-	for _, e := range entries {
-		if e.Chips != nil {
-			all = append(all, e.Chips()...)
-		}
-	}
-	return all
+	predicting := each.That(entries, func(e Entry) bool { return e.Chips != nil })
+	return slices.Concat(each.Of(predicting, func(e Entry) []string { return e.Chips() })...)
 }
 
 // OfChip returns the first backend that predicts for a chip. An error is a *RequestError.

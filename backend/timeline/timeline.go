@@ -71,13 +71,7 @@ func (t *Timeline) Sort() {
 
 // Count is how many spans of a kind there are.
 func (t *Timeline) Count(k Kind) int {
-	n := 0
-	for _, s := range t.Spans {
-		if s.Kind == k {
-			n++
-		}
-	}
-	return n
+	return len(each.That(t.Spans, func(s Span) bool { return s.Kind == k }))
 }
 
 // Busy is the time that tracks spend in spans of a kind, without what other kinds inside of

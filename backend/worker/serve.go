@@ -234,10 +234,7 @@ func (f *failure) err() error {
 	if f == nil {
 		return nil
 	}
-	e := &remoteError{text: f.Text}
-	for _, i := range f.Kinds {
-		e.kinds = append(e.kinds, kinds[i])
-	}
+	e := &remoteError{text: f.Text, kinds: each.Of(f.Kinds, func(i int) error { return kinds[i] })}
 	if f.TooBig != nil {
 		e.kinds = append(e.kinds, f.TooBig)
 	}

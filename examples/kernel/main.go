@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"slices"
 
 	"matladder"
 	"matladder/tile"
@@ -38,13 +39,7 @@ func main() {
 		log.Fatal(err)
 	}
 	defer p.Close()
-	x, y, sum := make([]float32, m*k), make([]float32, k*n), make([]float32, m*n)
-	for i := range x {
-		x[i] = 1
-	}
-	for i := range y {
-		y[i] = 1
-	}
+	x, y, sum := slices.Repeat([]float32{1}, m*k), slices.Repeat([]float32{1}, k*n), make([]float32, m*n)
 	z := matladder.Of(sum, m, n)
 	for range 3 { // adds 600 to each element
 		if err := p.Run(ctx, z, matladder.Of(x, m, k), matladder.Of(y, k, n), z); err != nil {

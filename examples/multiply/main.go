@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"slices"
 
 	"matladder"
 	"matladder/problem"
@@ -21,10 +22,7 @@ func main() {
 	}
 	defer product.Close()
 
-	a, b := make([]float32, m*k), make([]float32, k*n)
-	for i := range a {
-		a[i] = 1
-	}
+	a, b := slices.Repeat([]float32{1}, m*k), make([]float32, k*n)
 	for i := range b {
 		b[i] = float32(i % n)
 	}

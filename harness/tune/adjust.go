@@ -297,7 +297,7 @@ func (s *adjusting) confirm(ctx context.Context, r *Trial) ([]*Trial, error) {
 			}
 			over := interval.OfRatios(other.Times, next.Times)
 			faster = faster && over.Sure() && over.Lo > 1+alike
-			slower = slower || over.Sure() && over.Hi < 1+alike || over.Center < 1 // or not by what matters
+			slower = slower || over.Sure() && over.Hi < 1+alike || over.Median < 1 // or not by what matters
 		}
 		switch {
 		case faster && done >= leastConfirming:
@@ -331,8 +331,8 @@ func (s *adjusting) put(row *tuned.Row) {
 	}
 	plain, best := s.shown[0], s.shown[1]
 	times, gain := interval.Of(best.Times), interval.OfRatios(plain.Times, best.Times)
-	e.Seconds, e.Low, e.High, e.Samples = times.Center, times.Lo, times.Hi, times.N
-	e.Adjusted.Gain, e.Adjusted.Low, e.Adjusted.High, e.Adjusted.Rounds = round(gain.Center), round(gain.Lo), round(gain.Hi), len(best.Times)
+	e.Seconds, e.Low, e.High, e.Samples = times.Median, times.Lo, times.Hi, times.N
+	e.Adjusted.Gain, e.Adjusted.Low, e.Adjusted.High, e.Adjusted.Rounds = round(gain.Median), round(gain.Lo), round(gain.Hi), len(best.Times)
 }
 
 // rebase makes evidence that of another block shape: one that is known, and faster with

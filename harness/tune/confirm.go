@@ -31,9 +31,7 @@ func (t *Tuner) confirm(ctx context.Context, j Job, order []*Trial, launched int
 	for _, r := range order[1:] {
 		if r.given() && len(c.rivals) < mostRivals && (first == nil || !r.clearlyBehind(first)) {
 			c.rivals = append(c.rivals, fresh(r))
-			if first == nil {
-				first = r
-			}
+			first = cmp.Or(first, r)
 		}
 	}
 	c.open = slices.Clone(c.rivals)
@@ -94,8 +92,8 @@ func (c *contest) judge() (over bool) {
 			over = over || ratio.Hi < 1
 			return ratio.Lo > 1-alike
 		default:
-			over = over || ratio.Hi < 1+alike || ratio.Center < 1 && len(r.Times) >= 2*interval.Enough
-			return ratio.Lo > 1 && ratio.Center > 1+alike/2
+			over = over || ratio.Hi < 1+alike || ratio.Median < 1 && len(r.Times) >= 2*interval.Enough
+			return ratio.Lo > 1 && ratio.Median > 1+alike/2
 		}
 		return false
 	})
@@ -145,7 +143,7 @@ func (c *contest) evidence(kept *Trial, order []*Trial) tuned.Evidence {
 		samples = []float64{winner.fastest}
 	}
 	times := interval.Of(samples)
-	e.Seconds, e.Low, e.High, e.Samples = times.Center, times.Lo, times.Hi, times.N
+	e.Seconds, e.Low, e.High, e.Samples = times.Median, times.Lo, times.Hi, times.N
 	e.RunnerUp, e.Behind = runnerUp(kept.Blocks, e.Tried)
 	others := c.rivals
 	if kept != c.winner {
@@ -155,7 +153,7 @@ func (c *contest) evidence(kept *Trial, order []*Trial) tuned.Evidence {
 	if len(others) > 0 {
 		rival := slices.MinFunc(others, func(a, b *Trial) int { return cmp.Compare(a.over(kept), b.over(kept)) })
 		ratio := interval.OfRatios(rival.Times, kept.Times)
-		e.Confirmed = tuned.Confirmation{Rival: rival.Blocks, Ratio: round(ratio.Center), Low: round(ratio.Lo), High: round(ratio.Hi), Rounds: ratio.N}
+		e.Confirmed = tuned.Confirmation{Rival: rival.Blocks, Ratio: round(ratio.Median), Low: round(ratio.Lo), High: round(ratio.Hi), Rounds: ratio.N}
 	}
 	return e
 }

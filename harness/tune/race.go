@@ -120,7 +120,7 @@ func foremost(live []*Trial, most int) []*Trial {
 	}
 	at := map[*Trial]float64{}
 	for _, r := range live {
-		at[r] = interval.OfRatios(r.Times, pace).Center
+		at[r] = interval.OfRatios(r.Times, pace).Median
 	}
 	live = slices.Clone(live)
 	slices.SortStableFunc(live, func(a, b *Trial) int { return cmp.Compare(at[a], at[b]) })
@@ -132,7 +132,7 @@ func (r *Trial) over(other *Trial) float64 {
 	if min(len(r.Times), len(other.Times)) == 0 {
 		return r.first / other.first
 	}
-	return interval.OfRatios(r.Times, other.Times).Center
+	return interval.OfRatios(r.Times, other.Times).Median
 }
 
 // cut drops trials whose paired ratio to the leader is clearly above 1, and, while there are too
@@ -148,7 +148,7 @@ func cut(live []*Trial) []*Trial {
 		if r.given() {
 			far = 2
 		}
-		return over.Sure() && over.Lo > 1 && over.Center > 1+alike/2 || len(r.Times) >= 3 && over.Lo > far
+		return over.Sure() && over.Lo > 1 && over.Median > 1+alike/2 || len(r.Times) >= 3 && over.Lo > far
 	})
 }
 

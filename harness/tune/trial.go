@@ -47,9 +47,7 @@ func (t *Tuner) trial(c Candidate) *Trial { return &Trial{Candidate: c, params: 
 // how much there is.
 func (t *Tuner) params(c Candidate) backend.Params {
 	p := t.Params
-	if p.VMEMBytes == 0 {
-		p.VMEMBytes = c.Memory
-	}
+	p.VMEMBytes = cmp.Or(p.VMEMBytes, c.Memory)
 	return p
 }
 

@@ -8,6 +8,8 @@ import (
 	"github.com/gomlx/compute/notimplemented"
 	"github.com/gomlx/compute/shapes"
 	"github.com/pkg/errors"
+
+	"matladder/internal/each"
 )
 
 // builder records a graph. Each operation is also added to a graph of the Go backend, its
@@ -173,11 +175,7 @@ func (f *function) Return(outputs []value, shardings []*compute.ShardingSpec) er
 }
 
 func shadows(list []*node) []value {
-	values := make([]value, len(list))
-	for i, n := range list {
-		values[i] = n.shadow
-	}
-	return values
+	return each.Of(list, func(n *node) value { return n.shadow })
 }
 
 // record adds an operation on values.
@@ -274,10 +272,6 @@ type writer struct {
 
 // write adds an operation.
 func (w *writer) write(o *op) error {
-	in := make([]value, len(o.inputs))
-	for i, n := range o.inputs {
-		in[i] = w.values[n]
-	}
 	var bodies []compute.Function
 	for _, body := range o.bodies {
 		g, err := w.body(body.(*function))
@@ -286,7 +280,7 @@ func (w *writer) write(o *op) error {
 		}
 		bodies = append(bodies, g)
 	}
-	out, err := o.build(w.to, in, bodies)
+	out, err := o.build(w.to, w.of(o.inputs), bodies)
 	if err != nil {
 		return err
 	}
@@ -332,9 +326,10 @@ func (w *writer) all(f *function, ops []*op) error {
 			return err
 		}
 	}
-	var out []value
-	for _, n := range f.outputs {
-		out = append(out, w.values[n])
-	}
-	return w.to.Return(out, nil)
+	return w.to.Return(w.of(f.outputs), nil)
+}
+
+// of are the values that nodes have in the graph being written.
+func (w *writer) of(list []*node) []value {
+	return each.Of(list, func(n *node) value { return w.values[n] })
 }

@@ -1,6 +1,7 @@
 package gomlx
 
 import (
+	"cmp"
 	"maps"
 	"reflect"
 	"slices"
@@ -96,9 +97,7 @@ func (p *patterns) match(w form, o *op) map[string]*node {
 	var inside func(w form, o *op) bool
 	node := func(w form, n *node) bool {
 		if w.kind == compute.OpTypeInvalid {
-			if found[w.name] == nil {
-				found[w.name] = n
-			}
+			found[w.name] = cmp.Or(found[w.name], n)
 			return found[w.name] == n
 		}
 		if n = p.spread(n, dims, true); source(n) || n.op.kind != w.kind || p.uses[n] != 1 {

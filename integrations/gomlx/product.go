@@ -9,6 +9,7 @@ import (
 	"github.com/gomlx/compute/shapes"
 
 	"matladder"
+	"matladder/internal/each"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -74,13 +75,7 @@ func (f *function) product(x *node, xSum, xBatch []int, y *node, ySum, yBatch []
 
 // axes are those of both lists that are in o, or are not.
 func (p *product) axes(xs, ys []rune, inOut bool) []rune {
-	var list []rune
-	for _, r := range xs {
-		if slices.Contains(ys, r) && slices.Contains(p.o, r) == inOut {
-			list = append(list, r)
-		}
-	}
-	return list
+	return each.That(xs, func(r rune) bool { return slices.Contains(ys, r) && slices.Contains(p.o, r) == inOut })
 }
 
 // merge makes one axis of two that follow each other wherever one of them is.
@@ -117,11 +112,7 @@ func (p *product) largest(list []rune) (best rune) {
 
 // dims are the sizes of axes, in order.
 func (p *product) dims(list []rune) []int {
-	d := make([]int, len(list))
-	for i, r := range list {
-		d[i] = p.sizes[r]
-	}
-	return d
+	return each.Of(list, func(r rune) int { return p.sizes[r] })
 }
 
 // task is the product as a tile program on the arrays as they lie: blocks are of one axis of

@@ -130,10 +130,7 @@ func (r *recording) of(v value, err error) value {
 // widened computes in float32 what is of float16.
 func (f *function) widened(list []*node, out dtypes.DType, compute func([]value) (value, error)) (value, error) {
 	var r recording
-	in := make([]value, len(list))
-	for i, n := range list {
-		in[i] = r.of(f.ConvertDType(n, dtypes.Float32))
-	}
+	in := each.Of(list, func(n *node) value { return r.of(f.ConvertDType(n, dtypes.Float32)) })
 	v := r.of(f.ConvertDType(r.of(compute(in)), out))
 	return v, r.err
 }
@@ -256,9 +253,7 @@ func (f *function) attention(query, key, val value, layout compute.AxesLayout, o
 	if err != nil {
 		return nil, err
 	}
-	if options == nil {
-		options = &compute.ScaledDotProductAttentionConfig{}
-	}
+	options = cmp.Or(options, &compute.ScaledDotProductAttentionConfig{})
 	for _, n := range list {
 		switch s := n.shape; {
 		case s.Rank() != 4:

@@ -17,6 +17,7 @@ package child
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/gob"
 	"errors"
 	"fmt"
@@ -28,6 +29,7 @@ import (
 	"time"
 
 	"matladder/internal/childlog"
+	"matladder/internal/each"
 )
 
 // Options say what to start.
@@ -200,9 +202,7 @@ func (p *Process) kill(why error) {
 	if p.dead {
 		return
 	}
-	if p.why == nil {
-		p.why = why
-	}
+	p.why = cmp.Or(p.why, why)
 	killGroup(p.cmd)
 }
 
@@ -265,11 +265,8 @@ func (e wrongError) Error() string { return string(e) }
 
 // Threads are environment variables that tell the libraries of a child how many threads to use.
 func Threads(n int) []string {
-	env := []string{"OMP_DYNAMIC=FALSE", "MKL_DYNAMIC=FALSE"}
-	for _, name := range []string{"OPENBLAS", "OMP", "MKL", "BLIS"} {
-		env = append(env, fmt.Sprintf("%s_NUM_THREADS=%d", name, n))
-	}
-	return env
+	limit := func(library string) string { return fmt.Sprintf("%s_NUM_THREADS=%d", library, n) }
+	return append([]string{"OMP_DYNAMIC=FALSE", "MKL_DYNAMIC=FALSE"}, each.Of([]string{"OPENBLAS", "OMP", "MKL", "BLIS"}, limit)...)
 }
 
 // quietLooks is how often a child is looked at in the time that it may be silent.

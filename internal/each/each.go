@@ -22,6 +22,15 @@ func That[T any](xs []T, keep func(T) bool) (kept []T) {
 	return kept
 }
 
+// Pointers are those to the elements.
+func Pointers[T any](xs []T) []*T {
+	ps := make([]*T, len(xs))
+	for i := range xs {
+		ps[i] = &xs[i]
+	}
+	return ps
+}
+
 // number is what can be added up.
 type number interface {
 	~int | ~int64 | ~float64

@@ -3,6 +3,7 @@ package mosaic
 import (
 	"fmt"
 
+	"matladder/internal/each"
 	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
@@ -286,9 +287,6 @@ func (k *kernel) store(r *tile.Ref, v value) {
 func (k *kernel) put(r *tile.Ref, v value) {
 	arg := k.refs[r]
 	v = k.cast(v, arg.Dims)
-	args := []value{v, arg}
-	for range arg.Dims {
-		args = append(args, k.position(k.Int(0)))
-	}
+	args := append([]value{v, arg}, each.Of(arg.Dims, func(int) value { return k.position(k.Int(0)) })...)
 	k.Do("tpu.vector_store", fmt.Sprintf("operandSegmentSizes = array<i32: 1, 1, %d, 0>, strides = array<i32>", len(arg.Dims)), args...)
 }

@@ -144,13 +144,7 @@ func windowed(p *tile.Program) []*tile.Ref {
 func arrays(p *tile.Program) []*tile.Ref { return append(p.RefsOf(tile.In), results(p)...) }
 
 func results(p *tile.Program) []*tile.Ref {
-	list := p.RefsOf(tile.Out)
-	for _, r := range p.RefsOf(tile.Scratch) {
-		if r.Main {
-			list = append(list, r)
-		}
-	}
-	return list
+	return append(p.RefsOf(tile.Out), each.That(p.RefsOf(tile.Scratch), func(r *tile.Ref) bool { return r.Main })...)
 }
 
 // own are the scratch in VMEM.
@@ -159,13 +153,7 @@ func own(p *tile.Program) []*tile.Ref {
 }
 
 func (k *kernel) arguments(lists ...[]*tile.Ref) []value {
-	var args []value
-	for _, list := range lists {
-		for _, r := range list {
-			args = append(args, k.refs[r])
-		}
-	}
-	return args
+	return each.Of(slices.Concat(lists...), func(r *tile.Ref) value { return k.refs[r] })
 }
 
 // prefetched are the arguments that are there before the grid starts: coordinates of the device,
@@ -232,15 +220,12 @@ func (k *kernel) semantics() string {
 
 // windows are the attributes that give each array its block and index map.
 func (k *kernel) windows() string {
-	var parts []string
-	for _, r := range arrays(k.program) {
+	return strings.Join(each.Of(arrays(k.program), func(r *tile.Ref) string {
 		if r.Main {
-			parts = append(parts, "{}")
-			continue
+			return "{}"
 		}
-		parts = append(parts, fmt.Sprintf("{transform_indices = @%s, window_bounds = array<i64: %s>}", k.transform(r), mlir.Commas(memoryShape(r)...)))
-	}
-	return strings.Join(parts, ", ")
+		return fmt.Sprintf("{transform_indices = @%s, window_bounds = array<i64: %s>}", k.transform(r), mlir.Commas(memoryShape(r)...))
+	}), ", ")
 }
 
 // transform names the index map of a ref. No kernel has a name with a dot.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
@@ -94,10 +95,7 @@ func (t *text) iota(dim int, dims []int) value {
 
 // transpose puts the dimensions of x in another order.
 func (t *text) transpose(x value, order ...int) value {
-	to := tensor{Elem: x.Elem}
-	for _, d := range order {
-		to.Dims = append(to.Dims, x.Dims[d])
-	}
+	to := tensor{Elem: x.Elem, Dims: each.Of(order, func(d int) int { return x.Dims[d] })}
 	return t.Op(to, "transpose", "dims = "+list(order), x)
 }
 

@@ -166,8 +166,6 @@ func (t Target) choose(p *tile.Program, scaled map[*tile.Expr]*groups.Product, p
 			params.Stages--
 		}
 	}
-	if params.Group == 0 {
-		params.Group = defaultGroup
-	}
+	params.Group = cmp.Or(params.Group, defaultGroup)
 	return params, m, nil
 }

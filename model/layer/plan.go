@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"matladder/machine/mesh"
@@ -206,9 +207,7 @@ func Search(ctx context.Context, a Ask, only mesh.Mesh) (Found, error) {
 	}
 	f.Meshes = len(of)
 	if only == nil {
-		for _, p := range of {
-			f.Plans = append(f.Plans, p)
-		}
+		f.Plans = slices.Collect(maps.Values(of))
 	}
 	slices.SortFunc(f.Plans, better)
 	if len(f.Plans) == 0 {

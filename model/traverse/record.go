@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 
+	"matladder/internal/each"
 	"matladder/tile"
 )
 
@@ -26,6 +27,8 @@ type RecordedProgram struct {
 	Name string         `json:"name"`
 	Axes []RecordedAxis `json:"axes"`
 	Refs []RecordedRef  `json:"refs"` // those that visits are of
+	// Scratch stays in fast memory: no visit is of it.
+	Scratch []RecordedRef `json:"scratch,omitempty"`
 }
 
 // RecordedAxis is one axis of a grid.
@@ -66,10 +69,7 @@ type RecordedCounters struct {
 
 // Record walks the whole launch and keeps its first steps, at most limit.
 func Record(ctx context.Context, title string, programs []*tile.Program, tables map[string]tile.Tensor, limit int64) (*Recording, error) {
-	r := &Recording{Title: title, Steps: []RecordedStep{}}
-	for _, p := range programs {
-		r.Programs = append(r.Programs, recordProgram(p))
-	}
+	r := &Recording{Title: title, Programs: each.Of(programs, recordProgram), Steps: []RecordedStep{}}
 	totals, err := walk(ctx, programs, tables, func(s *Step) error {
 		if s.GridSteps <= limit {
 			r.Steps = append(r.Steps, recordStep(s))
@@ -84,15 +84,14 @@ func Record(ctx context.Context, title string, programs []*tile.Program, tables 
 }
 
 func recordProgram(p *tile.Program) RecordedProgram {
-	rp := RecordedProgram{Name: p.Name, Axes: []RecordedAxis{}}
-	for _, a := range p.Grid {
-		rp.Axes = append(rp.Axes, RecordedAxis{a.Name, a.Size, a.Semantics.String()})
-	}
+	axis := func(a *tile.Axis) RecordedAxis { return RecordedAxis{a.Name, a.Size, a.Semantics.String()} }
+	rp := RecordedProgram{Name: p.Name, Axes: each.Of(p.Grid, axis)}
 	for _, r := range p.Refs {
+		list := &rp.Refs
 		if r.Kind == tile.Scratch {
-			continue
+			list = &rp.Scratch
 		}
-		rp.Refs = append(rp.Refs, RecordedRef{r.Name, r.Kind.String(), r.Dtype.String(), r.Array, r.BlockSizes()})
+		*list = append(*list, RecordedRef{r.Name, r.Kind.String(), r.Dtype.String(), r.Array, r.BlockSizes()})
 	}
 	return rp
 }

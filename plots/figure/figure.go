@@ -14,6 +14,7 @@ package figure
 
 import (
 	"image/color"
+	"slices"
 	"strings"
 
 	xfont "golang.org/x/image/font"
@@ -23,6 +24,8 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/recorder"
+
+	"matladder/internal/each"
 )
 
 // A Picture is one page as data. Its values are in base units.
@@ -79,11 +82,8 @@ func Draw(p Picture, c draw.Canvas) {
 // lay draws the heading, the key and the footer, and lays the rest of p out between them.
 func lay(p Picture, c draw.Canvas) (height vg.Length, rest func()) {
 	page, h := grown(c.Rectangle, -margin), p.Head()
-	var lines []string
 	small := style(footSize, SoftInk, text.XLeft, text.YBottom)
-	for _, line := range h.Footer {
-		lines = append(lines, wrap(line, small, page.Size().X)...)
-	}
+	lines := slices.Concat(each.Of(h.Footer, func(line string) []string { return wrap(line, small, page.Size().X) })...)
 	if len(lines) > 0 {
 		for i, line := range lines {
 			write(c, small, page.Min.X, page.Min.Y+lineHeight(small)*vg.Length(len(lines)-1-i), line)

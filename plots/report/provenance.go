@@ -6,7 +6,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -49,10 +48,7 @@ var facts = []struct {
 	of   func(*results.Record) string
 }{
 	{"started", func(r *results.Record) string {
-		if r.StartedAt.IsZero() {
-			return ""
-		}
-		return r.StartedAt.Format(time.DateTime) + " UTC"
+		return words.When(!r.StartedAt.IsZero(), "%s UTC", r.StartedAt.Format(time.DateTime))
 	}},
 	{"mode", func(r *results.Record) string { return string(r.Mode) }},
 	{"host", func(r *results.Record) string { return r.Host }},
@@ -71,12 +67,7 @@ var facts = []struct {
 	{"blocks from", func(r *results.Record) string { return r.BlockSource }},
 	{"parameters", func(r *results.Record) string { return r.Params }},
 	{"inputs", func(r *results.Record) string { return r.Dist }},
-	{"seeds", func(r *results.Record) string {
-		if !r.Seed.Known {
-			return ""
-		}
-		return strconv.FormatInt(r.Seed.Value, 10)
-	}},
+	{"seeds", func(r *results.Record) string { return words.When(r.Seed.Known, "%d", r.Seed.Value) }},
 }
 
 const maxValues = 24
@@ -168,12 +159,7 @@ func (p *Provenance) fileName() string {
 	return figure.FileSafe(name) + ".csv"
 }
 
-func count(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.Itoa(n)
-}
+func count(n int) string { return words.When(n != 0, "%d", n) }
 
 // dtypeOf names what a section computes.
 func dtypeOf(s *stats.Summary) string {

@@ -23,7 +23,7 @@ const Enough = 6
 // smallest and the largest sample and Confidence says what that is worth: 1 − 2^(1−N), so
 // 0 for one sample. The zero Interval is of no samples.
 type Interval struct {
-	Center, Lo, Hi float64
+	Median, Lo, Hi float64
 	Confidence     float64
 	N              int // samples
 }
@@ -36,7 +36,7 @@ func Of(samples []float64) Interval {
 	}
 	sample := benchmath.NewSample(slices.Clone(samples), &benchmath.DefaultThresholds)
 	s := benchmath.AssumeNothing.Summary(sample, Confidence)
-	i := Interval{Center: s.Center, Lo: s.Lo, Hi: s.Hi, Confidence: s.Confidence, N: n}
+	i := Interval{Median: s.Center, Lo: s.Lo, Hi: s.Hi, Confidence: s.Confidence, N: n}
 	if math.IsInf(i.Lo, 0) || math.IsInf(i.Hi, 0) {
 		i.Lo, i.Hi = sample.Values[0], sample.Values[n-1]
 		i.Confidence = 1 - math.Ldexp(1, 1-n)
@@ -70,8 +70,8 @@ func (i Interval) Sure() bool { return i.N > 0 && i.Confidence >= Confidence }
 
 // Spread is how far the interval reaches from the median, as a fraction of it.
 func (i Interval) Spread() float64 {
-	if i.Center == 0 {
+	if i.Median == 0 {
 		return 0
 	}
-	return max(i.Hi-i.Center, i.Center-i.Lo) / math.Abs(i.Center)
+	return max(i.Hi-i.Median, i.Median-i.Lo) / math.Abs(i.Median)
 }

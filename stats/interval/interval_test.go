@@ -14,7 +14,7 @@ func ExampleOfRatios() {
 	slow := []float64{2.0, 2.2, 2.4, 2.6, 2.8, 3.0}
 	fast := []float64{1.0, 1.1, 1.2, 1.3, 1.4, 1.5}
 	r := interval.OfRatios(slow, fast)
-	fmt.Printf("%.2f (%.2f to %.2f), sure: %t\n", r.Center, r.Lo, r.Hi, r.Sure())
+	fmt.Printf("%.2f (%.2f to %.2f), sure: %t\n", r.Median, r.Lo, r.Hi, r.Sure())
 	// Output: 2.00 (2.00 to 2.00), sure: true
 }
 
@@ -50,11 +50,11 @@ func TestOf_Few(t *testing.T) {
 		if s.Sure() != (n >= interval.Enough) || s.N != n {
 			t.Errorf("%d samples: %+v", n, s)
 		}
-		if n > 0 && (samples[0] != float64(n) || !(s.Lo >= 1 && s.Lo <= s.Center && s.Center <= s.Hi && s.Hi <= float64(n))) {
+		if n > 0 && (samples[0] != float64(n) || !(s.Lo >= 1 && s.Lo <= s.Median && s.Median <= s.Hi && s.Hi <= float64(n))) {
 			t.Errorf("%d samples: %+v of %v", n, s, samples)
 		}
 	}
-	if s := interval.OfRatios([]float64{3, 4, 5}, []float64{1}); s.N != 1 || s.Center != 3 || s.Confidence != 0 {
+	if s := interval.OfRatios([]float64{3, 4, 5}, []float64{1}); s.N != 1 || s.Median != 3 || s.Confidence != 0 {
 		t.Errorf("one pair: %+v", s)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"matladder/internal/each"
 )
 
 // A Step is a run with which the level of a series changed, and stayed changed.
@@ -69,9 +71,7 @@ func Steps(series [][]float64, level float64) []Course {
 		if len(s.at) == 0 {
 			p = append(p, surest)
 		}
-		for _, step := range courses[i].Steps {
-			p = append(p, step.P)
-		}
+		p = append(p, each.Of(courses[i].Steps, func(s Step) float64 { return s.P })...)
 	}
 	rates, n := Adjust(p), 0
 	for i, s := range scans {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"matladder/internal/each"
 	"matladder/stats/interval"
 )
 
@@ -235,10 +236,7 @@ func (l *turns) end(swaps []swap, q, seen, reach, level float64) float64 {
 // SidesAt returns the times at a quantile of the samples of each side.
 func SidesAt(pairs []Pair, q float64) (old, new float64) {
 	at := func(turn func(Pair) []float64) float64 {
-		var all []float64
-		for _, p := range pairs {
-			all = append(all, turn(p)...)
-		}
+		all := slices.Concat(each.Of(pairs, turn)...)
 		slices.Sort(all)
 		return math.Exp(interval.Quantile(all, q))
 	}

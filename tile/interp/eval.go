@@ -1,6 +1,9 @@
 package interp
 
-import "matladder/tile"
+import (
+	"matladder/internal/each"
+	"matladder/tile"
+)
 
 // eval returns the value of e. Within one statement an expression is evaluated
 // once. What it returns is read-only, and meaningless once m.err is set.
@@ -8,10 +11,7 @@ func (m *machine) eval(e *tile.Expr) block {
 	if b, ok := m.memo[e]; ok {
 		return b
 	}
-	args := make([]block, len(e.Args))
-	for i, a := range e.Args {
-		args[i] = m.eval(a)
-	}
+	args := each.Of(e.Args, m.eval)
 	if m.err != nil {
 		return block{}
 	}

@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -61,9 +62,7 @@ func RunMesh(ctx context.Context, programs []*tile.Program, in [][]tile.Tensor, 
 		}
 	}
 	counters := opts.Counters
-	if counters == nil {
-		counters = new(Counters)
-	}
+	counters = cmp.Or(counters, new(Counters))
 	*counters = Counters{}
 	for _, p := range programs {
 		if p.Devices() != len(in) {

@@ -127,7 +127,7 @@ func (a *Auditor) compare(ctx context.Context, j tune.Job, out *Audit, ours tune
 // paired is how many times as long samples of one shape are as those of another.
 func paired(times map[tile.Blocks][]float64, long, short tile.Blocks) interval.Interval {
 	if long == short {
-		return interval.Interval{Center: 1, Lo: 1, Hi: 1}
+		return interval.Interval{Median: 1, Lo: 1, Hi: 1}
 	}
 	return interval.OfRatios(times[long], times[short])
 }

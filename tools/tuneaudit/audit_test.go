@@ -143,12 +143,12 @@ func TestAudit(t *testing.T) {
 		other tile.Blocks
 	}{{a.OverExhaustive, a.Exhaustive.Blocks}, {a.OverDefault, a.Default}} {
 		want := valley(r.other) / valley(a.Tuner.Blocks)
-		if r.other == a.Tuner.Blocks && r.have != (interval.Interval{Center: 1, Lo: 1, Hi: 1}) || math.Abs(r.have.Center-want) > 0.01 || r.have.Lo > r.have.Hi {
+		if r.other == a.Tuner.Blocks && r.have != (interval.Interval{Median: 1, Lo: 1, Hi: 1}) || math.Abs(r.have.Median-want) > 0.01 || r.have.Lo > r.have.Hi {
 			t.Errorf("%+v over %v, want %.3f", r.have, r.other, want)
 		}
 	}
 	first := tile.Blocks{M: 128, K: 128, N: 128} // of the sweep of a machine that does not tell what its cores do
-	if want := valley(first) / valley(a.Exhaustive.Blocks); a.First != first || a.Default == first || math.Abs(a.OverFirst.Center-want) > 0.01*want || a.OverFirst.Lo <= 1 {
+	if want := valley(first) / valley(a.Exhaustive.Blocks); a.First != first || a.Default == first || math.Abs(a.OverFirst.Median-want) > 0.01*want || a.OverFirst.Lo <= 1 {
 		t.Errorf("first %v, %+v, want %v, %.3f; the fastest of its own %v", a.First, a.OverFirst, first, want, a.Default)
 	}
 	// 1/30 of the candidates, each once and the best some more: far below the cost.
@@ -172,7 +172,7 @@ func TestAudit_Needle(t *testing.T) {
 		return 0.01
 	})
 	a := audit(t, f, 2, 4096)
-	if a.Exhaustive.Blocks != needle || a.OverExhaustive.Hi >= 1 || math.Abs(a.OverExhaustive.Center-0.98) > 0.01 {
+	if a.Exhaustive.Blocks != needle || a.OverExhaustive.Hi >= 1 || math.Abs(a.OverExhaustive.Median-0.98) > 0.01 {
 		t.Errorf("%+v", a)
 	}
 }
@@ -231,9 +231,9 @@ func audits() []Audit {
 	evidence := tuned.Evidence{Mode: tuned.Measured, Seconds: 1, Low: 1, High: 1, Versions: "v", Date: "2026-11-22"}
 	return []Audit{
 		{tuned.Row{Key: key, Blocks: large, Evidence: evidence}, Search{large, 10, time.Second, 2 * time.Second}, Search{large, 30, 20 * time.Second, 22 * time.Second},
-			small, small, 30, 5 * time.Second, interval.Interval{Center: 1, Lo: 1, Hi: 1}, interval.Interval{Center: 1.21, Lo: 1.2, Hi: 1.25, N: 30}, interval.Interval{Center: 1.24, Lo: 1.22, Hi: 1.25, N: 30}},
+			small, small, 30, 5 * time.Second, interval.Interval{Median: 1, Lo: 1, Hi: 1}, interval.Interval{Median: 1.21, Lo: 1.2, Hi: 1.25, N: 30}, interval.Interval{Median: 1.24, Lo: 1.22, Hi: 1.25, N: 30}},
 		{tuned.Row{Key: other, Blocks: small, Evidence: evidence}, Search{small, 10, time.Second, 2 * time.Second}, Search{large, 30, 20 * time.Second, 22 * time.Second},
-			small, large, 20, 5 * time.Second, interval.Interval{Center: 0.81, Lo: 0.8, Hi: 0.82, N: 30}, interval.Interval{Center: 1, Lo: 1, Hi: 1}, interval.Interval{Center: 1, Lo: 1, Hi: 1}},
+			small, large, 20, 5 * time.Second, interval.Interval{Median: 0.81, Lo: 0.8, Hi: 0.82, N: 30}, interval.Interval{Median: 1, Lo: 1, Hi: 1}, interval.Interval{Median: 1, Lo: 1, Hi: 1}},
 	}
 }
 

@@ -51,7 +51,7 @@ func (a *Auditor) exhaust(ctx context.Context, j tune.Job) (x exhausted, err err
 	}
 	begin := a.clock()
 	x.samples = math.MaxInt
-	all := []standing{{reference, interval.Interval{Center: 1, Lo: 1, Hi: 1}}}
+	all := []standing{{reference, interval.Interval{Median: 1, Lo: 1, Hi: 1}}}
 	rest := each.That(x.list, func(c tune.Candidate) bool { return c.Blocks != reference.Blocks })
 	size := min(heat, t.AtOnce(j)-1)
 	heats := max(1, (len(rest)+size-1)/size)
@@ -70,7 +70,7 @@ func (a *Auditor) exhaust(ctx context.Context, j tune.Job) (x exhausted, err err
 		observe(t, tune.Event{Candidates: len(x.list), Screened: len(all)})
 	}
 	x.launched = len(all)
-	slices.SortStableFunc(all, func(a, b standing) int { return cmp.Compare(a.over.Center, b.over.Center) })
+	slices.SortStableFunc(all, func(a, b standing) int { return cmp.Compare(a.over.Median, b.over.Median) })
 	until := time.Time{}
 	if a.Budget > 0 {
 		until = begin.Add(a.Budget)
@@ -184,7 +184,7 @@ func (a *Auditor) last(ctx context.Context, j tune.Job, all []standing, until ti
 // leader is the fastest of trials that had the same rounds.
 func leader(live []*tune.Trial) *tune.Trial {
 	return slices.MinFunc(live, func(a, b *tune.Trial) int {
-		return cmp.Compare(interval.OfRatios(a.Times, live[0].Times).Center, interval.OfRatios(b.Times, live[0].Times).Center)
+		return cmp.Compare(interval.OfRatios(a.Times, live[0].Times).Median, interval.OfRatios(b.Times, live[0].Times).Median)
 	})
 }
 

@@ -135,7 +135,7 @@ func (o *options) audit(ctx context.Context, args []string, stdout, stderr io.Wr
 			continue
 		}
 		fmt.Fprintf(stderr, "%s: %s, %.3f × as fast as %s of %s\n", what, audit.Tuner.Blocks,
-			audit.OverExhaustive.Center, audit.Exhaustive.Blocks, words.Count(audit.Exhaustive.Candidates, "shape"))
+			audit.OverExhaustive.Median, audit.Exhaustive.Blocks, words.Count(audit.Exhaustive.Candidates, "shape"))
 		audits = append(audits, audit)
 		if err := o.save(audits); err != nil {
 			return err

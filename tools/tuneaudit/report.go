@@ -38,8 +38,8 @@ func writeAudits(w io.Writer, audits []Audit) error {
 			k.Problem.Family().Name, k.Kernel, k.Variant, k.Problem.Family().Shape(k.Problem.Sizes()), dtype(p.A), dtype(p.B), dtype(p.Out), string(p.Quant), string(p.Epilogue), p.Options,
 			a.Row.Evidence.Versions, a.Row.Evidence.Date,
 			a.Tuner.Blocks.String(), a.Exhaustive.Blocks.String(), a.Default.String(), a.First.String(),
-			number(e.Center), number(e.Lo), number(e.Hi), number(d.Center), number(d.Lo), number(d.Hi),
-			number(f.Center), number(f.Lo), number(f.Hi), strconv.Itoa(max(e.N, d.N, f.N)),
+			number(e.Median), number(e.Lo), number(e.Hi), number(d.Median), number(d.Lo), number(d.Hi),
+			number(f.Median), number(f.Lo), number(f.Hi), strconv.Itoa(max(e.N, d.N, f.N)),
 			strconv.Itoa(a.Tuner.Candidates), strconv.Itoa(a.Exhaustive.Candidates), strconv.Itoa(a.Samples),
 			seconds(a.Tuner.Launching), seconds(a.Exhaustive.Launching), seconds(a.Short), seconds(a.Tuner.Elapsed), seconds(a.Exhaustive.Elapsed),
 		})
@@ -82,7 +82,7 @@ func cells(p interval.Interval) string {
 	if p.N == 0 {
 		return "1 | same shape"
 	}
-	return fmt.Sprintf("%.3f | %.3f – %.3f", p.Center, p.Lo, p.Hi)
+	return fmt.Sprintf("%.3f | %.3f – %.3f", p.Median, p.Lo, p.Hi)
 }
 
 // dtype names d; "" where there is none.
@@ -95,19 +95,19 @@ func dtype(d tile.Dtype) string {
 
 // conclusion is a line on the ratios of all audits.
 func conclusion(than string, audits []Audit, of func(Audit) interval.Interval) string {
-	logs := each.Sum(audits, func(a Audit) float64 { return math.Log(of(a).Center) })
-	least := slices.MinFunc(audits, func(a, b Audit) int { return cmp.Compare(of(a).Center, of(b).Center) })
+	logs := each.Sum(audits, func(a Audit) float64 { return math.Log(of(a).Median) })
+	least := slices.MinFunc(audits, func(a, b Audit) int { return cmp.Compare(of(a).Median, of(b).Median) })
 	return fmt.Sprintf("- the tuner's blocks are %.3f × as fast as %s in the geometric mean of %d, least %.3f × at %s; ",
-		math.Exp(logs/float64(len(audits))), than, len(audits), of(least).Center, sizeOf(least.Row.Key)) + beyond("slower", func(p interval.Interval) bool { return p.Hi < 1 }, audits, of)
+		math.Exp(logs/float64(len(audits))), than, len(audits), of(least).Median, sizeOf(least.Row.Key)) + beyond("slower", func(p interval.Interval) bool { return p.Hi < 1 }, audits, of)
 }
 
 // ofFirst is a line on how good the first choices of kernels are.
 func ofFirst(audits []Audit) string {
 	of := func(a Audit) interval.Interval { return a.OverFirst }
-	ratios := each.Of(audits, func(a Audit) float64 { return of(a).Center })
-	worst := slices.MaxFunc(audits, func(a, b Audit) int { return cmp.Compare(of(a).Center, of(b).Center) })
+	ratios := each.Of(audits, func(a Audit) float64 { return of(a).Median })
+	worst := slices.MaxFunc(audits, func(a, b Audit) int { return cmp.Compare(of(a).Median, of(b).Median) })
 	return fmt.Sprintf("- the kernel's first choice takes %.3f × as long as the best of the exhaustive search in the median of %d, %.3f × at most, at %s; ",
-		interval.Of(ratios).Center, len(audits), of(worst).Center, sizeOf(worst.Row.Key)) + beyond("longer", func(p interval.Interval) bool { return p.Lo > 1 }, audits, of)
+		interval.Of(ratios).Median, len(audits), of(worst).Median, sizeOf(worst.Row.Key)) + beyond("longer", func(p interval.Interval) bool { return p.Lo > 1 }, audits, of)
 }
 
 // beyond says in how many audits both shapes are the same, and in which one is beyond the
@@ -121,7 +121,7 @@ func beyond(what string, is func(interval.Interval) bool, audits []Audit, of fun
 			same++
 		}
 		if is(p) {
-			list = append(list, fmt.Sprintf("%s (%.3f)", sizeOf(a.Row.Key), p.Center))
+			list = append(list, fmt.Sprintf("%s (%.3f)", sizeOf(a.Row.Key), p.Median))
 		}
 	}
 	s := fmt.Sprintf("the same in %d; %s beyond the interval in ", same, what)

@@ -2,6 +2,7 @@ package hlo
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"matladder/internal/each"
@@ -23,10 +24,7 @@ func (m *Module) Body(i *Instruction) *Computation {
 // Arrays are the arrays of a shape, those of one element apart: a loop carries
 // counters beside them.
 func (s Shape) Arrays() []Shape {
-	var arrays []Shape
-	for _, part := range s.Tuple {
-		arrays = append(arrays, part.Arrays()...)
-	}
+	arrays := slices.Concat(each.Of(s.Tuple, Shape.Arrays)...)
 	elements := int64(1)
 	for _, d := range s.Dimensions {
 		elements *= d
@@ -38,14 +36,11 @@ func (s Shape) Arrays() []Shape {
 }
 
 // Leaves lists the arrays in a shape, scalars included.
-func (s Shape) Leaves() (all []Shape) {
+func (s Shape) Leaves() []Shape {
 	if s.Tuple == nil {
 		return []Shape{s}
 	}
-	for _, part := range s.Tuple {
-		all = append(all, part.Leaves()...)
-	}
-	return all
+	return slices.Concat(each.Of(s.Tuple, Shape.Leaves)...)
 }
 
 // Resident is an argument of the program that is copied to a memory nearer to the core.

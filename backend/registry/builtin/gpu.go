@@ -17,6 +17,7 @@ import (
 	"matladder/backend/worker"
 	"matladder/backend/xla/pjrt"
 	"matladder/internal/deadline"
+	"matladder/internal/words"
 	"matladder/machine"
 	"matladder/plugins"
 	"matladder/tile"
@@ -74,10 +75,8 @@ func openReader(ctx context.Context, device int) (*nvml.Reader, backend.Gauge, e
 // filled says that other processes hold much of a GPU ahead of the first array here; ""
 // where they do not. A driver alone holds less than a hundredth.
 func filled(g backend.Gauge) string {
-	if g.UsedBytes*50 < g.MemoryBytes || g.MemoryBytes == 0 {
-		return ""
-	}
-	return fmt.Sprintf("other processes hold %s of the GPU's %s: nvidia-smi lists them", backend.FormatBytes(g.UsedBytes), backend.FormatBytes(g.MemoryBytes))
+	much := g.MemoryBytes > 0 && g.UsedBytes*50 >= g.MemoryBytes
+	return words.When(much, "other processes hold %s of the GPU's %s: nvidia-smi lists them", backend.FormatBytes(g.UsedBytes), backend.FormatBytes(g.MemoryBytes))
 }
 
 // gpu is a GPU in a worker, whose kernels have parameters to be tuned.

@@ -1,6 +1,7 @@
 package aot
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -92,9 +93,7 @@ type cache struct {
 
 // openCache opens the folder, or says why nothing can be kept there.
 func openCache(folder, about string) (cache, error) {
-	if folder == "" {
-		folder = os.Getenv(CacheVariable)
-	}
+	folder = cmp.Or(folder, os.Getenv(CacheVariable))
 	if folder == "" {
 		user, err := os.UserCacheDir()
 		if err != nil {

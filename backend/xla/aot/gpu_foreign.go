@@ -1,6 +1,7 @@
 package aot
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -136,9 +137,7 @@ func (b *GPUBackend) PredictBaseline(ctx context.Context, spec backend.ProblemSp
 
 // foreignTime is the model's time; without products no rate of them matters.
 func (b *GPUBackend) foreignTime(w model.GPUWork, l model.GPULayout, dtype, precision string) (model.GPUTime, error) {
-	if dtype == "" {
-		dtype = "bfloat16"
-	}
+	dtype = cmp.Or(dtype, "bfloat16")
 	t, err := model.GPUFit.On(w, b.device, l, dtype, precision)
 	if err != nil {
 		return t, fmt.Errorf("%w: %w", backend.ErrUnsupported, err)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/tile"
 )
 
@@ -270,10 +271,7 @@ func (m *mosaicText) points(s mosaicScalars, f func(values []int64)) bool {
 	}
 	axes := len(m.program.Grid)
 	values := make([]int64, axes+len(s.all))
-	operations := make([]func(x, y, z int64) int64, len(s.all))
-	for i, o := range s.all {
-		operations[i] = mosaicOperations[o.op] // nil of a constant
-	}
+	operations := each.Of(s.all, func(o mosaicScalar) func(x, y, z int64) int64 { return mosaicOperations[o.op] }) // nil of a constant
 	for range m.program.Steps() {
 		for i := range s.all {
 			o := &s.all[i]
@@ -411,9 +409,7 @@ func (m *mosaicText) read(head, body string) error {
 				}
 				factor := func(shape ...int) *tile.Expr { return &tile.Expr{Op: tile.OpConst, Dtype: dtype, Shape: shape} }
 				s.Value = &tile.Expr{Op: tile.OpDot, Args: []*tile.Expr{factor(out[0], k), factor(k, n)}, Shape: []int{out[0], n}}
-				if m.dtype == "" {
-					m.dtype = dtype.String()
-				}
+				m.dtype = cmp.Or(m.dtype, dtype.String())
 			}
 			to := stack[len(stack)-1].to
 			*to = append(*to, s)

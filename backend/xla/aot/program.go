@@ -1,6 +1,7 @@
 package aot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -214,9 +215,7 @@ func (b *Backend) calls(m *hlo.Module, schedules []*schedule.Schedule, f *foreig
 		}
 		used[k.Name] = true
 		s := byName[k.Name]
-		if s == nil {
-			s = twins[k.Twin]
-		}
+		s = cmp.Or(s, twins[k.Twin])
 		switch {
 		case k.Ahead && k.Opcode != "copy-start" && k.Opcode != "async-start" && k.Opcode != "slice-start":
 			c.Ahead, c.Unsupported = false, k.Opcode+": chips exchange data, which needs --mesh"

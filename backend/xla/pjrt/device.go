@@ -1,6 +1,7 @@
 package pjrt
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -63,9 +64,7 @@ func describe(platform, name string) machine.Device {
 			return d
 		}
 	}
-	if name == "" {
-		name = "unknown " + platform
-	}
+	name = cmp.Or(name, "unknown "+platform)
 	key := strings.Join(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9')
 	}), "_")

@@ -3,6 +3,7 @@
 package pjrt
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -27,9 +28,7 @@ func (e *executable) Run(ctx context.Context, launches int) (backend.Sample, err
 	for left := launches; left > 0; {
 		n := min(left, e.atOnce())
 		elapsed, err := e.call(n)
-		if err == nil {
-			err = ctx.Err()
-		}
+		err = cmp.Or(err, ctx.Err())
 		if err != nil {
 			return backend.Sample{}, errors.Join(err, e.forget(&e.out))
 		}

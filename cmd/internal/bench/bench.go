@@ -173,10 +173,8 @@ func (f *flags) countEvents(stderr io.Writer) func(error) {
 // quotaRemark says that the machine lets this process have less than its cores; "" if it does not.
 func quotaRemark() string {
 	cores, limited := cgroup.Cores()
-	if !limited || cores >= float64(runtime.NumCPU()) {
-		return ""
-	}
-	return fmt.Sprintf("a control group allows this process %.3g of %s: it is stopped whenever it has had that share, and so are its launches", cores, words.Count(runtime.NumCPU(), "core"))
+	return words.When(limited && cores < float64(runtime.NumCPU()),
+		"a control group allows this process %.3g of %s: it is stopped whenever it has had that share, and so are its launches", cores, words.Count(runtime.NumCPU(), "core"))
 }
 
 // list prints one point a line.

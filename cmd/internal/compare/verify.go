@@ -127,11 +127,7 @@ func (v *verification) figures() (unknown []string) {
 			}
 		}
 	}
-	for _, column := range want[0] {
-		if !slices.Contains(have[0], column) {
-			unknown = append(unknown, column)
-		}
-	}
+	unknown = append(unknown, each.That(want[0], func(column string) bool { return !slices.Contains(have[0], column) })...)
 	if len(unknown) == len(have[0])+len(want[0]) {
 		v.wrong = append(v.wrong, bundle.Figures+" has no column of a table of figures")
 	}

@@ -84,7 +84,7 @@ func hottest[T any](list []T, loops []loop, mnemonic func(T) string) []T {
 		}
 	}
 	if best == nil {
-		return list
+		best = list
 	}
 	return best
 }

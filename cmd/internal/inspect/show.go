@@ -52,6 +52,16 @@ func (o *options) show(ctx context.Context, stdout io.Writer) error {
 }
 
 func (o *options) write(ctx context.Context, w io.Writer) error {
+	views := map[string]func(context.Context, io.Writer) error{
+		"counts": o.counts, "schedule": o.schedule, "table": o.table, "plan": o.plan, "asm": o.assembly,
+		"anatomy": o.anatomy, "timeline": o.timeline, "accumulator": o.accumulator,
+	}
+	if o.launched != nil {
+		views["table"] = o.tritonTable
+	}
+	if view := views[o.as]; view != nil {
+		return view(ctx, w)
+	}
 	switch {
 	case o.as == "tile":
 		for _, p := range o.programs {
@@ -60,26 +70,8 @@ func (o *options) write(ctx context.Context, w io.Writer) error {
 		return nil
 	case o.as == "json":
 		return tile.WritePrograms(w, o.programs)
-	case o.as == "counts":
-		return o.counts(ctx, w)
 	case o.as == "mosaic" || o.as == "stablehlo":
 		return o.lowered(w)
-	case o.as == "schedule":
-		return o.schedule(ctx, w)
-	case o.launched != nil:
-		return o.tritonTable(ctx, w)
-	case o.as == "table":
-		return o.table(ctx, w)
-	case o.as == "plan":
-		return o.plan(ctx, w)
-	case o.as == "asm":
-		return o.assembly(ctx, w)
-	case o.as == "anatomy":
-		return o.anatomy(ctx, w)
-	case o.as == "timeline":
-		return o.timeline(ctx, w)
-	case o.as == "accumulator":
-		return o.accumulator(ctx, w)
 	case o.as == "traverse" && o.format == "text":
 		return traverse.WriteMaps(ctx, w, o.programs, nil)
 	case o.format == "text":
@@ -126,9 +118,7 @@ func (o *options) counts(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if c.FLOPs == 0 {
-		c.FLOPs = o.flops // no products: the problem's own
-	}
+	c.FLOPs = cmp.Or(c.FLOPs, o.flops) // no products: the problem's own
 	type row struct{ name, value, note string }
 	whole := func(n int64) string { return fmt.Sprint(n) }
 	rows := []row{

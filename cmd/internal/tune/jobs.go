@@ -137,10 +137,7 @@ func (f *flags) remaining(all []tune.Job, table *tuned.Table, t tally) string {
 	cut := len(each.That(rows, endedByBudget))
 	of := words.Count(len(all), "problem")
 	if f.again {
-		if t.left == 0 {
-			return ""
-		}
-		return fmt.Sprintf("; %d of %s tuned again", t.done, of)
+		return words.When(t.left > 0, "; %d of %s tuned again", t.done, of)
 	}
 	if t.left == 0 && cut == 0 {
 		return ""

@@ -44,10 +44,8 @@ func confirmed(e tuned.Evidence) string {
 
 // then names the runner-up, unless it is the rival that the choice was confirmed against.
 func then(e tuned.Evidence) string {
-	if e.RunnerUp == (tile.Blocks{}) || e.Confirmed.Rounds > 0 && e.RunnerUp == e.Confirmed.Rival {
-		return ""
-	}
-	return fmt.Sprintf("next: %s takes %.3f × as long", e.RunnerUp, 1+e.Behind)
+	rival := e.Confirmed.Rounds > 0 && e.RunnerUp == e.Confirmed.Rival
+	return words.When(e.RunnerUp != tile.Blocks{} && !rival, "next: %s takes %.3f × as long", e.RunnerUp, 1+e.Behind)
 }
 
 // adjusted says what the parameters gain, or that none were found that do.

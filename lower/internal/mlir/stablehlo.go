@@ -159,13 +159,11 @@ func (l *Launch[K]) Module() string { return Module(l.Name, l.Function("public",
 // Function returns a StableHLO function that runs one launch.
 func (l *Launch[K]) Function(visibility, name string) string {
 	c := Calls{NewStableHLO(), map[string]Value{}}
-	args, results := make([]Value, len(l.In)), make([]Type, len(l.Out))
+	array := func(r *tile.Ref) Type { return Array(r.Dtype, r.Array...) }
+	args, results := make([]Value, len(l.In)), each.Of(l.Out, array)
 	for i, r := range l.In {
-		args[i] = Value{Name: fmt.Sprintf("%%in%d", i), Type: Array(r.Dtype, r.Array...)}
+		args[i] = Value{Name: fmt.Sprintf("%%in%d", i), Type: array(r)}
 		c.Arrays[r.Name] = args[i]
-	}
-	for i, r := range l.Out {
-		results[i] = Array(r.Dtype, r.Array...)
 	}
 	return c.Function(visibility, name, args, results, func() []Value {
 		for _, k := range l.Kernels {

@@ -203,9 +203,7 @@ func (c *counter) move(t move) {
 		}
 		a.low, a.high = min(a.low, t.low), max(a.high, t.high)
 	}
-	if t.line == 0 {
-		t.line = t.op.line
-	}
+	t.line = cmp.Or(t.line, t.op.line)
 	switch {
 	case t.lost: // no place is its own
 		c.lost--

@@ -94,7 +94,7 @@ func binary(name string, x, y value, shape []int, conditions bool) (value, bool)
 	if f == nil {
 		return value{}, false
 	}
-	v, ok := each(x, y, shape, f)
+	v, ok := byElement(x, y, shape, f)
 	if ok && conditions {
 		v = asMask(v)
 	}
@@ -110,7 +110,7 @@ func chosen(cond, x, y value, shape []int) (value, bool) {
 		return y, true
 	}
 	pick := func(where int64, v value) (value, bool) {
-		return each(cond, v, shape, func(c, a int64) (int64, bool) {
+		return byElement(cond, v, shape, func(c, a int64) (int64, bool) {
 			if c == where {
 				return a, true
 			}

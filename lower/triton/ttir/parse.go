@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"matladder/internal/each"
 )
 
 // Kernel is one kernel that was read.
@@ -304,10 +306,7 @@ func (p *parser) loop(o *op, line string) {
 		}
 		names, o.args = append(names, name), append(o.args, p.known(init))
 	}
-	o.blockArg = []int{p.define(m[1])}
-	for _, name := range names {
-		o.blockArg = append(o.blockArg, p.define(name))
-	}
+	o.blockArg = each.Of(append([]string{m[1]}, names...), p.define)
 	body, _ := p.region("}")
 	o.regions = [][]*op{body}
 }
@@ -316,9 +315,7 @@ func (p *parser) loop(o *op, line string) {
 func (p *parser) generic(o *op, line string) {
 	at := strings.IndexAny(line, "(<")
 	o.name = strings.Trim(strings.TrimSpace(line[:max(0, at)]), `"`)
-	for _, name := range valueText.FindAllString(line, -1) {
-		o.args = append(o.args, p.known(name))
-	}
+	o.args = append(o.args, each.Of(valueText.FindAllString(line, -1), p.known)...)
 	for depth := 1; depth > 0; {
 		inner, more := p.next()
 		switch {
@@ -358,9 +355,7 @@ func (p *parser) simple(o *op, line string) {
 	if at := strings.IndexByte(o.name, '('); at > 0 { // "generic"(%a) : …
 		o.name, o.text = strings.Trim(o.name[:at], `"`), o.name[at:]+o.text
 	}
-	for _, name := range valueText.FindAllString(quotedText.ReplaceAllString(o.text, ""), -1) {
-		o.args = append(o.args, p.known(name))
-	}
+	o.args = append(o.args, each.Of(valueText.FindAllString(quotedText.ReplaceAllString(o.text, ""), -1), p.known)...)
 	p.typesOf(o, types)
 }
 

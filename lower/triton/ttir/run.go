@@ -231,7 +231,7 @@ func (m *machine) value(o *op) value {
 	case "arith.cmpi":
 		predicate, _, _ := strings.Cut(o.text, ",")
 		if f := comparisons[strings.TrimSpace(predicate)]; f != nil {
-			if v, ok := each(arg(0), arg(1), shape, func(a, b int64) (int64, bool) { return truth(f(a, b)), true }); ok {
+			if v, ok := byElement(arg(0), arg(1), shape, func(a, b int64) (int64, bool) { return truth(f(a, b)), true }); ok {
 				return asMask(v)
 			}
 		}

@@ -121,9 +121,9 @@ func scaled(x value, by int64) value {
 	return x.tidy()
 }
 
-// each applies f element by element, where both vary along one dimension at most, of n
+// byElement applies f element by element, where both vary along one dimension at most, of n
 // elements there; false where they do not.
-func each(x, y value, shape []int, f func(a, b int64) (int64, bool)) (value, bool) {
+func byElement(x, y value, shape []int, f func(a, b int64) (int64, bool)) (value, bool) {
 	if x.kind == mask || y.kind == mask {
 		x, y = flat(x), flat(y)
 	}

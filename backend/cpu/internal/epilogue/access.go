@@ -142,7 +142,7 @@ func (c *values) castToFloat(e *tile.Expr) plan.Lanes[float32] {
 	case x.Dtype.IsInteger():
 		return apply(c, c.ints(x), c.plan.Loops.FromInt32)
 	case narrow:
-		return c.rounded(c.floats(x))
+		return c.rounded(e, c.floats(x))
 	}
 	return c.floats(x)
 }
@@ -220,16 +220,6 @@ func (c *values) compile() {
 		}
 		v = v.Args[0]
 	}
-	if d == tile.Float32 && s.Kind == tile.Accumulate && v.Op == tile.OpMul && v.Dtype == d {
-		x, y := c.floats(v.Args[0]), c.floats(v.Args[1])
-		of := func(combine func(o, x, y []float32)) plan.Writer {
-			return written(c, func(w *plan.Frame, row, col int, out []float32) {
-				combine(out, x(w, row, col, len(out)), y(w, row, col, len(out)))
-			})
-		}
-		c.step.Store, c.step.Add = of(c.plan.Loops.Mul), of(c.plan.Loops.AddMul)
-		return
-	}
 	if dst := &c.plan.Refs[c.step.Dst]; d == tile.Float32 && s.Kind == tile.Store && dst.Cols == 1 && dst.LD == 1 {
 		c.step.Down = c.storeDown(c.down(v))
 		return
@@ -239,34 +229,30 @@ func (c *values) compile() {
 		c.stackedStore(v, d, nonTemporal)
 		return
 	}
-	if s.Kind == tile.Store && !nonTemporal {
-		defer func() { c.storeRows(v, d) }() // once it is known how one row is stored
+	if d == tile.Float16 {
+		c.step.Store = writeTo(c, c.floats(v), toFloat16)
+		return
 	}
-	if s.Kind == tile.Store {
-		if c.step.Store = c.affineTo(v, d, nonTemporal); c.step.Store != nil {
-			return
+	of := func(write rowsWriter) plan.Writer {
+		return func(w *plan.Frame, row, col, n int) { write(w, row, col, 1, n) }
+	}
+	if s.Kind == tile.Accumulate {
+		load := &tile.Expr{Op: tile.OpLoad, Ref: s.Ref, Dtype: d, Shape: v.Shape, Pos: v.Pos}
+		sum, _ := c.stored(&tile.Expr{Op: tile.OpAdd, Dtype: tile.Float32, Shape: v.Shape, Args: []*tile.Expr{load, v}}, 0, d, false, true)
+		c.step.Add = of(sum)
+	}
+	write, atOnce := c.stored(v, 0, d, nonTemporal, nonTemporal || d == tile.BFloat16)
+	if write == nil {
+		x := c.into(v)
+		if x == nil {
+			x = copied(c.floats(v))
 		}
+		c.step.Store = written(c, x)
+		c.storeRows(v)
+		return
 	}
-	if d == tile.Float32 && s.Kind == tile.Store && !nonTemporal {
-		if x := c.into(v); x != nil {
-			c.step.Store = written(c, x)
-			return
-		}
-	}
-	x := c.floats(v)
-	switch {
-	case nonTemporal && d == tile.Float32:
-		c.step.Store = writeTo(c, x, c.plan.Loops.CopyNonTemporal)
-	case nonTemporal:
-		c.step.Store = writeTo(c, x, c.plan.Loops.ToBFloat16NonTemporal)
-	case d == tile.Float32:
-		c.step.Store = writeTo(c, x, func(o, x []float32) { copy(o, x) })
-		c.step.Add = writeTo(c, x, func(o, x []float32) { c.plan.Loops.Add(o, o, x) })
-	case d == tile.Float16:
-		c.step.Store = writeTo(c, x, toFloat16)
-	default:
-		c.step.Store = writeTo(c, x, c.plan.Loops.ToBFloat16)
-		c.step.Add = writeTo(c, x, c.plan.Loops.AddBFloat16)
+	if c.step.Store = of(write); s.Kind == tile.Store {
+		c.step.StoreRows, c.step.AtOnce = write, atOnce
 	}
 }
 
@@ -284,4 +270,18 @@ func writeTo[D, T any](c *values, x plan.Lanes[T], combine func(o []D, x []T)) p
 	return func(w *plan.Frame, row, col, n int) {
 		combine(elements[D](w, r, ld, row, col, n), x(w, row, col, n))
 	}
+}
+
+// nonTemporal reports whether a destination is written along rows by non-temporal stores: each
+// block once, to be read by no step of the program, and more than the caches of its cores hold.
+func nonTemporal(p *plan.Plan, s *plan.Step) bool {
+	r := &p.Refs[s.Dst]
+	if s.Stmt.Kind != tile.Store || len(s.Dots) > 0 || s.Stmt.IsPart() || !p.WrittenOnce(r) {
+		return false
+	}
+	read := false
+	plan.AllSteps(p.Steps, func(x *plan.Step) {
+		read = read || x.Kind == plan.StepCompute && tile.Loads(x.Stmt.Value, r.Ref)
+	})
+	return !read && r.ArrayBytes() > p.Machine.L2*int64(p.Machine.Workers)
 }

@@ -55,20 +55,11 @@ func (c *values) stacks(e *tile.Expr, rows int) bool {
 // after another in a row are written each for itself.
 func (c *values) stackedStore(v *tile.Expr, d tile.Dtype, nonTemporal bool) {
 	var writers []rowsWriter
-	begin, l := 0, &c.plan.Loops
+	begin, atOnce := 0, rowsAtOnce
 	for _, part := range sideBySide(v) {
-		switch write := c.productsPart(part, begin, d); {
-		case write != nil && (d == tile.BFloat16 || !nonTemporal):
-			writers = append(writers, write)
-		case d == tile.BFloat16 && nonTemporal:
-			writers = append(writers, writePart(c, part, begin, rows.Each(l.ToBFloat16NonTemporal)))
-		case d == tile.BFloat16:
-			writers = append(writers, writePart(c, part, begin, l.RowsToBFloat16))
-		case nonTemporal:
-			writers = append(writers, writePart(c, part, begin, rows.Each(l.CopyNonTemporal)))
-		default:
-			writers = append(writers, writePart(c, part, begin, rows.Each(copyTo[float32])))
-		}
+		write, most := c.stored(part, begin, d, nonTemporal, true)
+		atOnce = min(atOnce, most)
+		writers = append(writers, write)
 		begin += width(part)
 	}
 	all := func(w *plan.Frame, row, col, count, n int) {
@@ -77,7 +68,7 @@ func (c *values) stackedStore(v *tile.Expr, d tile.Dtype, nonTemporal bool) {
 		}
 	}
 	c.step.Store = func(w *plan.Frame, row, col, n int) { all(w, row, col, 1, n) }
-	c.step.AtOnce = c.rows
+	c.step.AtOnce = atOnce
 	c.step.StoreRows = c.orOneByOne(func(w *plan.Frame, row, col, count, n int) bool {
 		if n == width(v) {
 			all(w, row, col, count, n)
@@ -102,19 +93,6 @@ type rowsWriter = func(w *plan.Frame, row, col, count, n int)
 
 // rowsLoop goes over n elements of each of count rows, which are ldd and ldx elements apart.
 type rowsLoop[D, S any] = func(dst []D, ldd int, x []S, ldx, count, n int)
-
-// writePart writes e to the destination's columns from begin on: those asked for of one row, or
-// all of several.
-func writePart[D any](c *values, e *tile.Expr, begin int, loop rowsLoop[D, float32]) rowsWriter {
-	x, r := c.floats(e), c.step.Dst
-	ld := c.plan.Refs[r].LD
-	return func(w *plan.Frame, row, col, count, n int) {
-		first, last := max(col-begin, 0), min(col+n-begin, width(e))
-		if n = last - first; n > 0 {
-			loop(elements[D](w, r, ld, row, begin+first, (count-1)*ld+n), ld, x(w, row, first, count*n), n, count, n)
-		}
-	}
-}
 
 func copyTo[T any](dst, x []T) { copy(dst, x) }
 
@@ -167,7 +145,7 @@ func (c *values) loadStacked(e *tile.Expr) plan.Lanes[float32] {
 	}
 	r, width := c.plan.Number(load.Ref), width(e)
 	if load.Dtype == tile.BFloat16 {
-		return loadRows(c, r, start, width, c.plan.Loops.RowsFromBFloat16)
+		return loadRows(c, r, start, width, rows.Each(c.plan.Loops.FromBFloat16))
 	}
 	return loadColumns[float32](c, r, start, width)
 }

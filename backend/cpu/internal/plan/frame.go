@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"matladder/backend/cpu/internal/memory"
+	"matladder/backend/cpu/internal/rows"
 	"matladder/tile"
 )
 
@@ -25,6 +26,8 @@ type Frame struct {
 
 	Pieces int      // computed so far: the number of the one in hand
 	Shared []Shared // values of the piece in hand that others share
+
+	Chained []rows.Chain
 
 	Taping   bool // the launch, of which later ones then do the same; not if that depends on arrays
 	Programs int  // that it has been in: memos of one are not those of another
