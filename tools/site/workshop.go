@@ -106,7 +106,7 @@ func addLadder(source, body string) (string, []string) {
 		if strings.Contains(command, "--kernel") {
 			kinds = "rungs steps"
 		}
-		return command + `<section class="ladder" data-kinds="` + kinds + `" data-seconds="5" aria-label="Measure in this browser"></section>`
+		return command + `<section class="ladder" data-kinds="` + kinds + `" data-seconds="5" data-rounds="6" aria-label="Measure in this browser"></section>`
 	}), []string{"ladder.js"}
 }
 

@@ -244,14 +244,15 @@ func workLadder(t *testing.T, b driven, url func(string) string) {
 			return { Status: document.querySelector(".ladder .verdict").textContent, Verified: rows.length, Timed: rows.filter((r) => / m?s$/.test(r.cells[1].textContent) && parseFloat(r.cells[3].textContent) > 0).length }; })()`, kind), &saw)
 	}
 	press := func(n int) { b.eval(fmt.Sprintf(`document.querySelectorAll(".ladder button")[%d].click()`, n), nil) }
-	b.eval(`document.querySelector(".ladder").dataset.seconds = 0`, nil)
+	b.eval(`Object.assign(document.querySelector(".ladder").dataset, { seconds: 0, rounds: 2 })`, nil)
 	press(0)
 	b.until(`document.querySelector(".ladder .verdict").className !== "verdict "`)
 	if see("rungs"); saw.Verified != 5 || saw.Timed != 5 || !strings.HasPrefix(saw.Status, "Measured") {
 		t.Errorf("rungs: %+v", saw)
 	}
+	b.eval(`document.querySelector(".ladder").dataset.seconds = 60`, nil)
 	press(1)
-	b.until(`document.querySelector(".ladder .verdict").textContent.startsWith("Round 2")`)
+	b.until(`document.querySelector(".ladder .steps .keys")?.textContent.startsWith("Rounds in turns: 1")`)
 	press(1)
 	b.until(`document.querySelector(".ladder .verdict").textContent === "Stopped."`)
 	if see("steps"); saw.Verified != 4 || saw.Timed != 4 {

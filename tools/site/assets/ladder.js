@@ -2,7 +2,6 @@
 // Ladders that a page measures itself: the five rungs, or the steps of the CPU backend, by the
 // program in a worker. Rows take turns, one call a sample, so that it stops between two.
 for (const section of document.querySelectorAll(".ladder")) {
-  const least = 6; // rounds: fewer give no interval
   const kinds = {
     rungs: { button: "Measure the five rungs in this browser", first: "v1" },
     steps: { button: "Measure the steps inside the CPU backend", first: "loops" },
@@ -36,7 +35,7 @@ for (const section of document.querySelectorAll(".ladder")) {
   }
 
   async function measure(kind, at) {
-    const n = +size.value, { seconds } = section.dataset;
+    const n = +size.value, { seconds, rounds } = section.dataset; // rounds at least: fewer than 6 give no interval
     say("The program that measures loads …");
     const { Rows: rows, Tick } = await bench.call("ladder", n, kind === "steps");
     for (const i of rows.keys()) {
@@ -46,8 +45,8 @@ for (const section of document.querySelectorAll(".ladder")) {
       draw(at, kind, n, rows, Tick);
     }
     const timed = [...rows.keys()].filter((i) => rows[i].Verified), begin = performance.now();
-    for (let round = 1; !stopping && (round <= least || performance.now() - begin < seconds * 1000); round++) {
-      say(`Round ${round}: all take turns, for ${seconds} seconds or ${least} rounds …`);
+    if (!stopping) say(`All take turns, for ${seconds} seconds or ${rounds} rounds …`);
+    for (let round = 1; !stopping && (round <= rounds || performance.now() - begin < seconds * 1000); round++) {
       for (let i = timed.length - 1; i > 0; i--) { // the first row leads no round more often than others
         const j = Math.floor(Math.random() * (i + 1));
         [timed[i], timed[j]] = [timed[j], timed[i]];

@@ -27,10 +27,11 @@ import (
 	"matladder/tile"
 )
 
-// shortest is how long a sample lasts at least, and ticks how many steps of the clock.
+// A sample lasts so many steps of the clock, within these bounds.
 const (
-	shortest = 40 * time.Millisecond
 	ticks    = 50
+	shortest = 40 * time.Millisecond
+	longest  = time.Second
 )
 
 // A Row is a rung or a step, and what is known of its time by now.
@@ -78,7 +79,7 @@ func New(size int, steps bool) (*Ladder, error) {
 	p := problem.New(size, size, size, tile.Float32)
 	l := &Ladder{problem: p, cpu: b, seeded: seeded.Keep(1, true)}
 	step := tick()
-	l.Tick, l.least = step.Seconds(), max(shortest, ticks*step)
+	l.Tick, l.least = step.Seconds(), min(max(shortest, ticks*step), longest)
 	machine := problem.Machine{Parallel: 1}
 	if !steps {
 		for _, k := range kernels.Ladder(p.Family())[:5] {
