@@ -367,6 +367,13 @@ func (c *chain) operations(a *Asm) {
 			}
 		})
 	})
+	for _, scale := range []int{1, 2, 4} {
+		c.step(a, fmt.Sprintf("ask%d", scale), func() {
+			for line := 0; line < c.elements()*scale; line += 64 {
+				a.Op("PREFETCHT1", indexed(at("SI", line), "AX", scale))
+			}
+		})
+	}
 	c.step(a, "sum", func() {
 		sums := c.sums()
 		c.each(func(i int) { c.masked(a, "VADDPS", i, c.reg(i), sums[i%len(sums)], sums[i%len(sums)]) })

@@ -47,6 +47,12 @@ func operandOf[T any](m rows.Matrix[T], kind rows.Do) operand {
 	return operand{unsafe.Pointer(unsafe.SliceData(m.Of)), m.LD * memory.Size[T](), kind}
 }
 
+// Beside its links a chain asks memory for up to so many refs, stores and ends.
+const (
+	asksMost  = 2
+	linksMost = rows.Links - asksMost - 7
+)
+
 // arithmetic is the operations of chains, and those with their operands the other way round.
 var arithmetic = map[tile.Op][2]rows.Do{
 	tile.OpAdd: {rows.Add, rows.Add}, tile.OpSub: {rows.Sub, rows.SubFrom}, tile.OpMul: {rows.Mul, rows.Mul},
@@ -77,7 +83,7 @@ func (c *values) links(e *tile.Expr) []link {
 			n++
 		}
 	}
-	if n > rows.Links-8 {
+	if n > linksMost {
 		return []link{c.vector(e)}
 	}
 	return list
@@ -127,7 +133,7 @@ func (c *values) pair(x, y *tile.Expr, do [2]rows.Do) []link {
 	case len(first) == 1 && first[0].find == nil:
 		first[0].do = do[1]
 		return append(second, first[0])
-	case len(second) > 1 && (len(first)+len(second) > rows.Links-12 || slices.ContainsFunc(second, keeps) && slices.ContainsFunc(first, keeps)):
+	case len(second) > 1 && (len(first)+len(second) > linksMost-4 || slices.ContainsFunc(second, keeps) && slices.ContainsFunc(first, keeps)):
 		second = []link{c.vector(y)}
 		fallthrough
 	case len(second) == 1 && second[0].find == nil:
@@ -163,38 +169,45 @@ func (c *values) found(e *tile.Expr) *link {
 		}}
 	}
 	of, order := shuffled(e)
-	if wide := inMemory[float32](c, of, tile.Float32); wide != nil {
-		return &link{shuffle: order, lanes: c.floats(e), find: func(w *plan.Frame, row, col, count, n int) operand {
-			return operandOf(wide(w, row, col, count, n), rows.Float32s)
-		}}
-	}
-	narrow := inMemory[uint16](c, of, tile.BFloat16)
-	if narrow == nil {
+	wide, narrow := inMemory[float32](c, of, tile.Float32), inMemory[uint16](c, of, tile.BFloat16)
+	if wide == nil && narrow == nil {
 		return nil
 	}
 	loads, forAll := c.step.Loads, plan.OneRow(of) && !plan.OneColumn(of)
-	l := &link{shuffle: order, lanes: c.floats(e)}
+	l := &link{shuffle: order, lanes: c.floats(e), find: func(w *plan.Frame, row, col, count, n int) operand {
+		if wide != nil {
+			return operandOf(wide(w, row, col, count, n), rows.Float32s)
+		}
+		return operandOf(narrow(w, row, col, count, n), rows.BFloat16s)
+	}}
 	if forAll {
 		of = of.Args[0]
 	}
 	load, start := columnsOf(of)
-	r := c.plan.Number(load.Ref)
+	if load == nil {
+		return l
+	}
+	r, stored := c.plan.Number(load.Ref), l.find
 	if !c.plan.IsAlone(r) { // rows that are read as they lie need not be widened
 		c.step.Loads = loads
 	}
 	l.find = func(w *plan.Frame, row, col, count, n int) operand {
-		if x := &w.Wide[r]; forAll && x.Holds(0) {
-			return operand{unsafe.Pointer(unsafe.SliceData(x.Row(0, start+col, n))), 0, rows.Float32s}
+		x, last, step := &w.Wide[r], row+count-1, 4*w.Wide[r].LD
+		if forAll {
+			row, last, step = 0, 0, 0
 		}
-		return operandOf(narrow(w, row, col, count, n), rows.BFloat16s)
+		if x.Holds(row) && x.Holds(last) && start+col+n <= w.Places[r].Cols {
+			return operand{unsafe.Pointer(unsafe.SliceData(x.Row(row, start+col, n))), step, rows.Float32s}
+		}
+		return stored(w, row, col, count, n)
 	}
 	return l
 }
 
 // bind has the operations of x, up to where it is in hand, know where their operands are, and
-// returns how many there are; 0 if they are not all there, and too many for vectors.
+// returns how many there are; 0 if operands are not all there, and too many for vectors.
 func (x *chain) bind(w *plan.Frame, row, col, count, n int) int {
-	c, next := &w.Chained[x.of], 0
+	c, next := &w.Chained[x.of], x.asks(w, count, n)
 	lanes := count*n <= plan.VectorLanes && (count == 1 || count <= x.rows && n == x.width)
 	for i := range x.links {
 		l := &x.links[i]
@@ -221,33 +234,76 @@ func (x *chain) bind(w *plan.Frame, row, col, count, n int) int {
 	return next
 }
 
-// do goes over a piece of which some operations are bound, and ends at to.
-func (x *chain) do(c *rows.Chain, bound, count, n int, to unsafe.Pointer, step int, past bool) {
-	last := bound + 1
-	c.Do[bound], c.At[bound], c.Step[bound] = x.end, to, step
-	c.Do[last], c.At[last], c.Step[last] = rows.Turn, nil, 0
+// asks begins with operations that ask memory for a part of what comes after this strip.
+func (x *chain) asks(w *plan.Frame, count, n int) int {
+	c, next := &w.Chained[x.of], 0
+	for i := range w.Prefetches {
+		b := w.Prefetches[i].Next()
+		row := len(b) / count
+		if row == 0 || next == asksMost {
+			continue
+		}
+		c.Do[next], c.At[next], c.Step[next] = rows.Ask, unsafe.Pointer(&b[0]), row
+		if row > n {
+			c.Do[next]++
+		}
+		if row > 2*n {
+			c.Do[next]++
+		}
+		next++
+	}
+	return next
+}
+
+// A target is where elements go, past the caches if they are to; kept as float32, too, if there is
+// a place for that.
+type target struct {
+	at, kept unsafe.Pointer
+	step     int // bytes from row to row of at
+	past     bool
+}
+
+// do goes over a piece of which some operations are bound.
+func (x *chain) do(c *rows.Chain, bound, count, n int, to target) {
+	link := func(do rows.Do, at unsafe.Pointer, step int) {
+		c.Do[bound], c.At[bound], c.Step[bound] = do, at, step
+		bound++
+	}
+	if to.kept != nil {
+		if x.end == rows.StoreBFloat16 {
+			link(rows.Round, nil, 0)
+		}
+		link(rows.StoreFloat32, to.kept, to.step/x.size*4)
+	}
 	switch {
 	case x.end == rows.Sum:
-		c.At[bound], c.Step[bound] = nil, 0
-		c.Do[last], c.At[last], c.Step[last] = rows.TurnSum, to, step
-	case past && uintptr(to)%memory.CacheLine == 0 && (count == 1 || step%memory.CacheLine == 0):
-		c.Do[bound]++
+		link(rows.Sum, nil, 0)
+		link(rows.TurnSum, to.at, to.step)
+	case to.past && uintptr(to.at)%memory.CacheLine == 0 && (count == 1 || to.step%memory.CacheLine == 0):
+		link(x.end+1, to.at, to.step)
+		link(rows.Turn, nil, 0)
+	default:
+		link(x.end, to.at, to.step)
+		link(rows.Turn, nil, 0)
 	}
 	x.loops.Chain(c, count, n)
 }
 
-// store computes columns col … col+n-1 of count rows, and stores them at to and step bytes from
-// there to there.
-func (x *chain) store(w *plan.Frame, row, col, count, n int, to unsafe.Pointer, step int, past bool) {
+// store computes columns col … col+n-1 of count rows, and stores them.
+func (x *chain) store(w *plan.Frame, row, col, count, n int, to target) {
 	c := &w.Chained[x.of]
 	if bound := x.bind(w, row, col, count, n); bound > 0 {
-		x.do(c, bound, count, n, to, step, past)
+		x.do(c, bound, count, n, to)
 		return
 	}
 	for i := range count {
 		for from := 0; from < n; from += plan.VectorLanes {
-			m := min(plan.VectorLanes, n-from)
-			x.do(c, x.bind(w, row+i, col+from, 1, m), 1, m, unsafe.Add(to, i*step+from*x.size), 0, past)
+			m, piece := min(plan.VectorLanes, n-from), to
+			piece.at = unsafe.Add(to.at, i*to.step+from*x.size)
+			if to.kept != nil {
+				piece.kept = unsafe.Add(to.kept, i*to.step/x.size*4+from*4)
+			}
+			x.do(c, x.bind(w, row+i, col+from, 1, m), 1, m, piece)
 		}
 	}
 }
@@ -256,14 +312,14 @@ func (x *chain) store(w *plan.Frame, row, col, count, n int, to unsafe.Pointer, 
 func (x *chain) sum(w *plan.Frame, row, from, to int, out []float32) {
 	c := &w.Chained[x.of]
 	if bound := x.bind(w, row, from, len(out), to-from); bound > 0 {
-		x.do(c, bound, len(out), to-from, unsafe.Pointer(unsafe.SliceData(out)), 4, false)
+		x.do(c, bound, len(out), to-from, target{at: unsafe.Pointer(unsafe.SliceData(out)), step: 4})
 		return
 	}
 	for i := range out {
 		out[i] = 0
 		for col := from; col < to; col += plan.VectorLanes {
 			m, piece := min(plan.VectorLanes, to-col), out[i]
-			x.do(c, x.bind(w, row+i, col, 1, m), 1, m, unsafe.Pointer(&out[i]), 0, false)
+			x.do(c, x.bind(w, row+i, col, 1, m), 1, m, target{at: unsafe.Pointer(&out[i])})
 			out[i] += piece
 		}
 	}
@@ -271,18 +327,15 @@ func (x *chain) sum(w *plan.Frame, row, from, to int, out []float32) {
 
 // sums compiles the sum of each row of e's operand, where that is computed; nil where it is not.
 func (c *values) sums(e *tile.Expr) func(w *plan.Frame, row int, out []float32) {
-	if e.Dtype != tile.Float32 || !plan.AlongRow(e) || e.Args[0].Op == tile.OpLoad && e.Args[0].Dtype == tile.Float32 {
+	if e.Dtype != tile.Float32 || !plan.AlongRow(e) || e.Args[0].Op == tile.OpLoad && e.Args[0].Ref.Kind == tile.Scratch {
 		return nil
 	}
 	x, all := c.chain(e.Args[0], rows.Sum, 4, false), width(e.Args[0])
 	if x == nil {
 		return nil
 	}
-	c.step.Passes++
-	return func(w *plan.Frame, row int, out []float32) {
-		w.Ask()
-		x.sum(w, row, 0, all, out)
-	}
+	c.step.Sums++
+	return func(w *plan.Frame, row int, out []float32) { x.sum(w, row, 0, all, out) }
 }
 
 // computed is x, which has some columns, in a vector.
@@ -292,7 +345,7 @@ func (c *values) computed(x *chain, width int) plan.Lanes[float32] {
 		if n > width { // stacked
 			count, n = n/width, width
 		}
-		x.store(w, row, col, count, n, unsafe.Pointer(unsafe.SliceData(out)), 4*n, false)
+		x.store(w, row, col, count, n, target{at: unsafe.Pointer(unsafe.SliceData(out)), step: 4 * n})
 	})
 }
 
@@ -318,7 +371,11 @@ func (c *values) stored(e *tile.Expr, begin int, d tile.Dtype, past, vectors boo
 		if n = last - first; n > 0 {
 			at := (w.Places[r].Off + row*ld + begin + first) * x.size
 			_ = w.Data[r][at+((count-1)*ld+n)*x.size-1]
-			x.store(w, row, first, count, n, unsafe.Pointer(&w.Data[r][at]), ld*x.size, past)
+			to := target{at: unsafe.Pointer(&w.Data[r][at]), step: ld * x.size, past: past}
+			if c.step.Keeps {
+				to.kept = unsafe.Pointer(&w.Wide[r].Row(row, first, n)[0])
+			}
+			x.store(w, row, first, count, n, to)
 		}
 	}, atOnce
 }

@@ -46,9 +46,7 @@ type values struct {
 	slots int
 	err   error
 
-	rows   int // stacked in one call; 0 or 1: none
-	shared map[*tile.Expr]plan.Lanes[float32]
-	uses   map[*tile.Expr]int // how many values of the step need one
+	rows int // stacked in one call; 0 or 1: none
 }
 
 func (c *values) fail(e *tile.Expr, format string, args ...any) {
@@ -100,15 +98,6 @@ func (c *values) floats(e *tile.Expr) plan.Lanes[float32] {
 		c.fail(e, "%s of %s for %s", e.Op, e.Dtype, c.step.Stmt.Ref.Name)
 		return nil
 	}
-	if c.rows > 1 {
-		return c.stackedFloats(e)
-	}
-	return c.floatsOf(e)
-}
-
-// floatsOf compiles e by what it computes, for whoever asks: floats may have it from somebody
-// who needed it before.
-func (c *values) floatsOf(e *tile.Expr) plan.Lanes[float32] {
 	if arithmetic[e.Op][0] > 0 || e.Op == tile.OpNeg {
 		if x := c.chain(e, rows.StoreFloat32, 4, false); x != nil {
 			return c.computed(x, width(e))
@@ -211,15 +200,6 @@ func (c *values) ints(e *tile.Expr) plan.Lanes[int32] {
 
 // bools compiles an expression of Bool.
 func (c *values) bools(e *tile.Expr) plan.Lanes[bool] {
-	x := c.boolsOf(e)
-	if x != nil && c.rows > 1 && sameEverywhere(e) {
-		return computedOnce(c, width(e), x)
-	}
-	return x
-}
-
-// boolsOf compiles e by what it computes.
-func (c *values) boolsOf(e *tile.Expr) plan.Lanes[bool] {
 	if x := moved(c, e, c.bools); x != nil {
 		return x
 	}

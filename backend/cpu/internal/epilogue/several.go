@@ -85,22 +85,12 @@ func (c *values) storeRows(v *tile.Expr) {
 	c.step.Passes = passes // what was compiled once more is not gone over once more
 	r := c.step.Dst
 	ld := c.plan.Refs[r].LD
-	c.step.AtOnce = rowsAtOnce
-	c.step.StoreRows = c.orOneByOne(func(w *plan.Frame, row, col, count, n int) bool {
-		from := x(w, row, col, count, n)
-		if from.Of == nil {
-			return false
-		}
-		loop(elements[float32](w, r, ld, row, col, (count-1)*ld+n), ld, from.Of, from.LD, numbers(w, row, 0, count), n)
-		return true
-	})
-}
-
-// orOneByOne has rows stored one by one where several cannot be.
-func (c *values) orOneByOne(several func(w *plan.Frame, row, col, count, n int) bool) rowsWriter {
 	s := c.step
-	return func(w *plan.Frame, row, col, count, n int) {
-		if several(w, row, col, count, n) {
+	s.AtOnce = rowsAtOnce
+	s.StoreRows = func(w *plan.Frame, row, col, count, n int) {
+		w.Ask()
+		if from := x(w, row, col, count, n); from.Of != nil {
+			loop(elements[float32](w, r, ld, row, col, (count-1)*ld+n), ld, from.Of, from.LD, numbers(w, row, 0, count), n)
 			return
 		}
 		for i := range count {

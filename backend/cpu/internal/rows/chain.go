@@ -40,6 +40,9 @@ const (
 	Keep              = DivInto + 5 + iota // those in hand are kept
 	Shuffle                                // of each 8 in hand those at the places of Order, with their signs changed
 	Round                                  // to bfloat16
+	Ask                                    // memory is asked for a byte of the operand for each element
+	AskTwo                                 // for two
+	AskFour                                // for four
 	Sum                                    // they are added to the sum of the row
 	StoreFloat32                           // to the operand
 	StoreFloat32Past                       // so past the caches, where it is of whole lines of them
@@ -121,6 +124,8 @@ func (c *Chain) link(i, row, from int, x []float32, sums *[32]float32) {
 		for j, v := range x {
 			x[j] = bfloat16.Widen(bfloat16.Round(v))
 		}
+		return
+	case Ask, AskTwo, AskFour:
 		return
 	case Sum:
 		for j, v := range x {

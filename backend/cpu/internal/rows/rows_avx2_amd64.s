@@ -1465,6 +1465,28 @@ TEXT roundAVX2<>(SB), NOSPLIT, $0-0
 	ADDQ $8, R9
 	JMP 768(R9)
 
+TEXT ask1AVX2<>(SB), NOSPLIT, $0-0
+	MOVQ 576(R9), SI
+	PREFETCHT1 (SI)(AX*1)
+	ADDQ $8, R9
+	JMP 768(R9)
+
+TEXT ask2AVX2<>(SB), NOSPLIT, $0-0
+	MOVQ 576(R9), SI
+	PREFETCHT1 (SI)(AX*2)
+	PREFETCHT1 64(SI)(AX*2)
+	ADDQ $8, R9
+	JMP 768(R9)
+
+TEXT ask4AVX2<>(SB), NOSPLIT, $0-0
+	MOVQ 576(R9), SI
+	PREFETCHT1 (SI)(AX*4)
+	PREFETCHT1 64(SI)(AX*4)
+	PREFETCHT1 128(SI)(AX*4)
+	PREFETCHT1 192(SI)(AX*4)
+	ADDQ $8, R9
+	JMP 768(R9)
+
 TEXT sumAVX2<>(SB), NOSPLIT, $0-0
 	MOVQ 576(R9), SI
 	VADDPS Y0, Y12, Y12
@@ -2203,6 +2225,25 @@ TEXT roundHalfAVX2<>(SB), NOSPLIT, $0-0
 	ADDQ $8, R9
 	JMP 960(R9)
 
+TEXT ask1HalfAVX2<>(SB), NOSPLIT, $0-0
+	MOVQ 576(R9), SI
+	PREFETCHT1 (SI)(AX*1)
+	ADDQ $8, R9
+	JMP 960(R9)
+
+TEXT ask2HalfAVX2<>(SB), NOSPLIT, $0-0
+	MOVQ 576(R9), SI
+	PREFETCHT1 (SI)(AX*2)
+	ADDQ $8, R9
+	JMP 960(R9)
+
+TEXT ask4HalfAVX2<>(SB), NOSPLIT, $0-0
+	MOVQ 576(R9), SI
+	PREFETCHT1 (SI)(AX*4)
+	PREFETCHT1 64(SI)(AX*4)
+	ADDQ $8, R9
+	JMP 960(R9)
+
 TEXT sumHalfAVX2<>(SB), NOSPLIT, $0-0
 	MOVQ 576(R9), SI
 	VADDPS Y0, Y12, Y12
@@ -2478,21 +2519,27 @@ DATA chain<>+576(SB)/8, $shuffleAVX2<>(SB)
 DATA chain<>+584(SB)/8, $shuffleHalfAVX2<>(SB)
 DATA chain<>+592(SB)/8, $roundAVX2<>(SB)
 DATA chain<>+600(SB)/8, $roundHalfAVX2<>(SB)
-DATA chain<>+608(SB)/8, $sumAVX2<>(SB)
-DATA chain<>+616(SB)/8, $sumHalfAVX2<>(SB)
-DATA chain<>+624(SB)/8, $storeFloat32AVX2<>(SB)
-DATA chain<>+632(SB)/8, $storeFloat32HalfAVX2<>(SB)
-DATA chain<>+640(SB)/8, $storeFloat32PastAVX2<>(SB)
-DATA chain<>+648(SB)/8, $storeFloat32PastHalfAVX2<>(SB)
-DATA chain<>+656(SB)/8, $storeBFloat16AVX2<>(SB)
-DATA chain<>+664(SB)/8, $storeBFloat16HalfAVX2<>(SB)
-DATA chain<>+672(SB)/8, $storeBFloat16PastAVX2<>(SB)
-DATA chain<>+680(SB)/8, $storeBFloat16PastHalfAVX2<>(SB)
-DATA chain<>+688(SB)/8, $turnAVX2<>(SB)
-DATA chain<>+696(SB)/8, $turnHalfAVX2<>(SB)
-DATA chain<>+704(SB)/8, $turnSumAVX2<>(SB)
-DATA chain<>+712(SB)/8, $turnSumHalfAVX2<>(SB)
-GLOBL chain<>(SB), NOPTR, $720
+DATA chain<>+608(SB)/8, $ask1AVX2<>(SB)
+DATA chain<>+616(SB)/8, $ask1HalfAVX2<>(SB)
+DATA chain<>+624(SB)/8, $ask2AVX2<>(SB)
+DATA chain<>+632(SB)/8, $ask2HalfAVX2<>(SB)
+DATA chain<>+640(SB)/8, $ask4AVX2<>(SB)
+DATA chain<>+648(SB)/8, $ask4HalfAVX2<>(SB)
+DATA chain<>+656(SB)/8, $sumAVX2<>(SB)
+DATA chain<>+664(SB)/8, $sumHalfAVX2<>(SB)
+DATA chain<>+672(SB)/8, $storeFloat32AVX2<>(SB)
+DATA chain<>+680(SB)/8, $storeFloat32HalfAVX2<>(SB)
+DATA chain<>+688(SB)/8, $storeFloat32PastAVX2<>(SB)
+DATA chain<>+696(SB)/8, $storeFloat32PastHalfAVX2<>(SB)
+DATA chain<>+704(SB)/8, $storeBFloat16AVX2<>(SB)
+DATA chain<>+712(SB)/8, $storeBFloat16HalfAVX2<>(SB)
+DATA chain<>+720(SB)/8, $storeBFloat16PastAVX2<>(SB)
+DATA chain<>+728(SB)/8, $storeBFloat16PastHalfAVX2<>(SB)
+DATA chain<>+736(SB)/8, $turnAVX2<>(SB)
+DATA chain<>+744(SB)/8, $turnHalfAVX2<>(SB)
+DATA chain<>+752(SB)/8, $turnSumAVX2<>(SB)
+DATA chain<>+760(SB)/8, $turnSumHalfAVX2<>(SB)
+GLOBL chain<>(SB), NOPTR, $768
 
 // func chainAVX2(c, rows, n, native)
 TEXT ·chainAVX2(SB), NOSPLIT, $0-25
@@ -2510,7 +2557,7 @@ find1:
 	MOVQ SI, 960(R9)
 	MOVQ (R9), BX
 	ADDQ $8, R9
-	CMPQ BX, $43
+	CMPQ BX, $46
 	JLT find1
 	VPXOR Y12, Y12, Y12
 	VPXOR Y13, Y13, Y13

@@ -735,6 +735,35 @@ TEXT roundAVX512<>(SB), NOSPLIT, $0-0
 	ADDQ $8, R9
 	JMP 768(R9)
 
+TEXT ask1AVX512<>(SB), NOSPLIT, $0-0
+	MOVQ 576(R9), SI
+	PREFETCHT1 (SI)(AX*1)
+	PREFETCHT1 64(SI)(AX*1)
+	ADDQ $8, R9
+	JMP 768(R9)
+
+TEXT ask2AVX512<>(SB), NOSPLIT, $0-0
+	MOVQ 576(R9), SI
+	PREFETCHT1 (SI)(AX*2)
+	PREFETCHT1 64(SI)(AX*2)
+	PREFETCHT1 128(SI)(AX*2)
+	PREFETCHT1 192(SI)(AX*2)
+	ADDQ $8, R9
+	JMP 768(R9)
+
+TEXT ask4AVX512<>(SB), NOSPLIT, $0-0
+	MOVQ 576(R9), SI
+	PREFETCHT1 (SI)(AX*4)
+	PREFETCHT1 64(SI)(AX*4)
+	PREFETCHT1 128(SI)(AX*4)
+	PREFETCHT1 192(SI)(AX*4)
+	PREFETCHT1 256(SI)(AX*4)
+	PREFETCHT1 320(SI)(AX*4)
+	PREFETCHT1 384(SI)(AX*4)
+	PREFETCHT1 448(SI)(AX*4)
+	ADDQ $8, R9
+	JMP 768(R9)
+
 TEXT sumAVX512<>(SB), NOSPLIT, $0-0
 	MOVQ 576(R9), SI
 	VADDPS Z0, Z12, Z12
@@ -1517,6 +1546,28 @@ TEXT roundHalfAVX512<>(SB), NOSPLIT, $0-0
 	ADDQ $8, R9
 	JMP 960(R9)
 
+TEXT ask1HalfAVX512<>(SB), NOSPLIT, $0-0
+	MOVQ 576(R9), SI
+	PREFETCHT1 (SI)(AX*1)
+	ADDQ $8, R9
+	JMP 960(R9)
+
+TEXT ask2HalfAVX512<>(SB), NOSPLIT, $0-0
+	MOVQ 576(R9), SI
+	PREFETCHT1 (SI)(AX*2)
+	PREFETCHT1 64(SI)(AX*2)
+	ADDQ $8, R9
+	JMP 960(R9)
+
+TEXT ask4HalfAVX512<>(SB), NOSPLIT, $0-0
+	MOVQ 576(R9), SI
+	PREFETCHT1 (SI)(AX*4)
+	PREFETCHT1 64(SI)(AX*4)
+	PREFETCHT1 128(SI)(AX*4)
+	PREFETCHT1 192(SI)(AX*4)
+	ADDQ $8, R9
+	JMP 960(R9)
+
 TEXT sumHalfAVX512<>(SB), NOSPLIT, $0-0
 	MOVQ 576(R9), SI
 	VADDPS Z0, Z12, K1, Z12
@@ -1856,25 +1907,31 @@ DATA chain<>+576(SB)/8, $shuffleAVX512<>(SB)
 DATA chain<>+584(SB)/8, $shuffleHalfAVX512<>(SB)
 DATA chain<>+592(SB)/8, $roundAVX512<>(SB)
 DATA chain<>+600(SB)/8, $roundHalfAVX512<>(SB)
-DATA chain<>+608(SB)/8, $sumAVX512<>(SB)
-DATA chain<>+616(SB)/8, $sumHalfAVX512<>(SB)
-DATA chain<>+624(SB)/8, $storeFloat32AVX512<>(SB)
-DATA chain<>+632(SB)/8, $storeFloat32HalfAVX512<>(SB)
-DATA chain<>+640(SB)/8, $storeFloat32PastAVX512<>(SB)
-DATA chain<>+648(SB)/8, $storeFloat32PastHalfAVX512<>(SB)
-DATA chain<>+656(SB)/8, $storeBFloat16AVX512<>(SB)
-DATA chain<>+664(SB)/8, $storeBFloat16HalfAVX512<>(SB)
-DATA chain<>+672(SB)/8, $storeBFloat16PastAVX512<>(SB)
-DATA chain<>+680(SB)/8, $storeBFloat16PastHalfAVX512<>(SB)
-DATA chain<>+688(SB)/8, $turnAVX512<>(SB)
-DATA chain<>+696(SB)/8, $turnHalfAVX512<>(SB)
-DATA chain<>+704(SB)/8, $turnSumAVX512<>(SB)
-DATA chain<>+712(SB)/8, $turnSumHalfAVX512<>(SB)
-DATA chain<>+720(SB)/8, $storeBFloat16NativeAVX512<>(SB)
-DATA chain<>+728(SB)/8, $storeBFloat16NativeHalfAVX512<>(SB)
-DATA chain<>+736(SB)/8, $storeBFloat16PastNativeAVX512<>(SB)
-DATA chain<>+744(SB)/8, $storeBFloat16PastNativeHalfAVX512<>(SB)
-GLOBL chain<>(SB), NOPTR, $752
+DATA chain<>+608(SB)/8, $ask1AVX512<>(SB)
+DATA chain<>+616(SB)/8, $ask1HalfAVX512<>(SB)
+DATA chain<>+624(SB)/8, $ask2AVX512<>(SB)
+DATA chain<>+632(SB)/8, $ask2HalfAVX512<>(SB)
+DATA chain<>+640(SB)/8, $ask4AVX512<>(SB)
+DATA chain<>+648(SB)/8, $ask4HalfAVX512<>(SB)
+DATA chain<>+656(SB)/8, $sumAVX512<>(SB)
+DATA chain<>+664(SB)/8, $sumHalfAVX512<>(SB)
+DATA chain<>+672(SB)/8, $storeFloat32AVX512<>(SB)
+DATA chain<>+680(SB)/8, $storeFloat32HalfAVX512<>(SB)
+DATA chain<>+688(SB)/8, $storeFloat32PastAVX512<>(SB)
+DATA chain<>+696(SB)/8, $storeFloat32PastHalfAVX512<>(SB)
+DATA chain<>+704(SB)/8, $storeBFloat16AVX512<>(SB)
+DATA chain<>+712(SB)/8, $storeBFloat16HalfAVX512<>(SB)
+DATA chain<>+720(SB)/8, $storeBFloat16PastAVX512<>(SB)
+DATA chain<>+728(SB)/8, $storeBFloat16PastHalfAVX512<>(SB)
+DATA chain<>+736(SB)/8, $turnAVX512<>(SB)
+DATA chain<>+744(SB)/8, $turnHalfAVX512<>(SB)
+DATA chain<>+752(SB)/8, $turnSumAVX512<>(SB)
+DATA chain<>+760(SB)/8, $turnSumHalfAVX512<>(SB)
+DATA chain<>+768(SB)/8, $storeBFloat16NativeAVX512<>(SB)
+DATA chain<>+776(SB)/8, $storeBFloat16NativeHalfAVX512<>(SB)
+DATA chain<>+784(SB)/8, $storeBFloat16PastNativeAVX512<>(SB)
+DATA chain<>+792(SB)/8, $storeBFloat16PastNativeHalfAVX512<>(SB)
+GLOBL chain<>(SB), NOPTR, $800
 
 // func chainAVX512(c, rows, n, native)
 TEXT ·chainAVX512(SB), NOSPLIT, $0-25
@@ -1887,10 +1944,10 @@ find1:
 	MOVQ (R9), BX
 	CMPB native+24(FP), $0
 	JEQ usual2
-	LEAQ -41(BX), SI
+	LEAQ -44(BX), SI
 	CMPQ SI, $2
 	JCC usual2
-	LEAQ 45(SI), BX
+	LEAQ 48(SI), BX
 usual2:
 	SHLQ $4, BX
 	MOVQ (R12)(BX*1), SI
@@ -1899,7 +1956,7 @@ usual2:
 	MOVQ SI, 960(R9)
 	MOVQ (R9), BX
 	ADDQ $8, R9
-	CMPQ BX, $43
+	CMPQ BX, $46
 	JLT find1
 	VPBROADCASTD rounding<>+0(SB), Z16
 	VPBROADCASTD rounding<>+4(SB), Z17
