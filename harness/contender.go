@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"matladder/backend"
+	"matladder/internal/words"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/results"
@@ -72,10 +73,7 @@ func (r Rung) choices(row *results.Record, lowering string) {
 }
 
 func (r Rung) settings(p backend.Params) string {
-	if r.Blocks == (tile.Blocks{}) {
-		return ""
-	}
-	return strings.TrimRight("blocks "+r.Blocks.String()+" "+p.String(), " ")
+	return words.When(r.Blocks != tile.Blocks{}, "%s", strings.TrimRight("blocks "+r.Blocks.String()+" "+p.String(), " "))
 }
 
 // Vendor is kernel 0, the baseline: the way that a backend has without tile programs.

@@ -25,7 +25,7 @@ const maxRows = 80
 // comparePictures holds the second of two runs against the first: a row for each
 // point, the ratio of its rates with interval and verdict.
 func comparePictures(q Request, d data) ([]figure.Picture, error) {
-	files, runs := grouped(d.asked, func(s *stats.Summary) string { return s.Pos.File })
+	files, runs := each.Grouped(d.asked, func(s *stats.Summary) string { return s.Pos.File })
 	if len(files) == 1 {
 		return nil, fmt.Errorf("%s: only %s has rows of it: nothing to compare", q.Dtype, files[0])
 	}

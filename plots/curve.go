@@ -66,7 +66,7 @@ func (c choice) clippedTo(r *results.Record) choice {
 // on a curve (the same point in two files) the newest has it.
 func curvesOf(summaries []stats.Summary, split bool) (list []*curve) {
 	type id struct{ kernel, line string }
-	_, lines := grouped(summaries, func(s *stats.Summary) id { return id{s.Kernel, lineID(&s.Record)} })
+	_, lines := each.Grouped(summaries, func(s *stats.Summary) id { return id{s.Kernel, lineID(&s.Record)} })
 	for id, line := range lines {
 		c := &curve{kernel: id.kernel, single: true}
 		c.add(line)
@@ -101,7 +101,7 @@ func (c *curve) contested(line []stats.Summary) bool {
 // already merged into it, into the next larger choice that clips to it. It is that
 // choice clipped to the array: 384³ at size 384 is 512³.
 func (c *curve) split(line []stats.Summary) (kept []*curve) {
-	_, byChoice := grouped(line, choiceOf)
+	_, byChoice := each.Grouped(line, choiceOf)
 	var list []*curve
 	for choice, of := range byChoice {
 		one := &curve{kernel: c.kernel, choice: choice}
@@ -189,22 +189,9 @@ func labels(curves []*curve, severalKernels bool) (names []string) {
 	return names
 }
 
-// grouped parts a list by a key. The keys are in order of first occurrence.
-func grouped[K comparable, V any](list []V, key func(*V) K) (order []K, groups map[K][]V) {
-	groups = map[K][]V{}
-	for i := range list {
-		k := key(&list[i])
-		if groups[k] == nil {
-			order = append(order, k)
-		}
-		groups[k] = append(groups[k], list[i])
-	}
-	return order, groups
-}
-
 // distinct lists the different keys of a list in order of first occurrence.
 func distinct[K comparable, V any](list []V, key func(*V) K) []K {
-	order, _ := grouped(list, key)
+	order, _ := each.Grouped(list, key)
 	return order
 }
 

@@ -27,7 +27,7 @@ func errorPictures(q Request, d data) ([]figure.Picture, error) {
 		return nil, errors.New("no row has rel_err: nothing to show of errors")
 	}
 	most := slices.MaxFunc(known, func(a, b stats.Summary) int { return cmp.Compare(a.RelErr.Value, b.RelErr.Value) })
-	dtypes, of := grouped(known, func(s *stats.Summary) string { return s.Dtypes() })
+	dtypes, of := each.Grouped(known, func(s *stats.Summary) string { return s.Dtypes() })
 	shown := of[most.Dtypes()]
 	rows := each.Pointers(shown)
 	ch := &figure.Chart{X: contractionAxis(shown), Y: figure.Axis{Label: "relative error against float64", Max: 1, Unit: plain}}
@@ -52,13 +52,13 @@ func errorSeries(summaries []stats.Summary, all string) (list []figure.Series) {
 		kernel string
 		mode   results.Mode
 	}
-	order, lines := grouped(summaries, func(s *stats.Summary) line { return line{s.Kernel, s.Mode} })
+	order, lines := each.Grouped(summaries, func(s *stats.Summary) line { return line{s.Kernel, s.Mode} })
 	slices.SortFunc(order, func(a, b line) int {
 		return cmp.Or(stats.CompareKernels(a.kernel, b.kernel), cmp.Compare(a.mode, b.mode))
 	})
 	for _, id := range order {
 		s := seriesOf(id.kernel, id.mode, all)
-		lengths, at := grouped(lines[id], (*stats.Summary).Contracted)
+		lengths, at := each.Grouped(lines[id], (*stats.Summary).Contracted)
 		for _, k := range lengths {
 			pt := figure.Point{X: float64(k), Lo: math.Inf(1)}
 			for i := range at[k] {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"matladder/internal/each"
 	"matladder/internal/words"
 	"matladder/plots/figure"
 	"matladder/results"
@@ -94,7 +95,7 @@ func machineRows(q Request, summaries []stats.Summary) *figure.Rows {
 	}
 	var shown []*stats.Summary
 	tops, top := map[string]float64{}, 100.0
-	machines, of := grouped(best, machineOf)
+	machines, of := each.Grouped(best, machineOf)
 	for _, m := range machines {
 		device, peak := m.chip, 0.0
 		points := map[int]*stats.Summary{}
@@ -152,7 +153,7 @@ func seriesIn(r *figure.Rows, s *stats.Summary) int {
 
 // commonSize returns the largest size that most keys have, such as machines; "" of none.
 func commonSize[K comparable](summaries []stats.Summary, key func(*stats.Summary) K) string {
-	sizes, of := grouped(summaries, sizeOf)
+	sizes, of := each.Grouped(summaries, sizeOf)
 	if sizes == nil {
 		return ""
 	}

@@ -32,7 +32,7 @@ func peersPictures(q Request, d data) (list []figure.Picture, err error) {
 		return id{operands{s.Dtypes(), s.Quant}, s.Threads, square(s)}
 	}
 	kinds := distinct(all, func(c *stats.Contest) operands { return idOf(c).operands })
-	order, contests := grouped(all, idOf)
+	order, contests := each.Grouped(all, idOf)
 	for _, key := range order {
 		arena := newArena(newest(contests[key]))
 		if arena.points == nil {
@@ -62,7 +62,7 @@ func peersPictures(q Request, d data) (list []figure.Picture, err error) {
 
 // newest leaves out contests at a size that a newer one has.
 func newest(contests []stats.Contest) []stats.Contest {
-	sizes, at := grouped(contests, func(c *stats.Contest) string { return c.Points[0].Size() })
+	sizes, at := each.Grouped(contests, func(c *stats.Contest) string { return c.Points[0].Size() })
 	return each.Of(sizes, func(size string) stats.Contest {
 		return slices.MaxFunc(at[size], func(a, b stats.Contest) int { return a.Points[0].StartedAt.Compare(b.Points[0].StartedAt) })
 	})
@@ -112,7 +112,7 @@ func newArena(contests []stats.Contest) arena {
 	slices.SortFunc(a.sides, func(a, b side) int {
 		return cmp.Or(stats.CompareKernels(a.kernel, b.kernel), strings.Compare(a.label, b.label))
 	})
-	_, alike := grouped(a.sides, func(s *side) color.NRGBA { return kernelColor(s.kernel) })
+	_, alike := each.Grouped(a.sides, func(s *side) color.NRGBA { return kernelColor(s.kernel) })
 	for i := range a.sides {
 		s := &a.sides[i]
 		of := alike[kernelColor(s.kernel)] // versions of one, or guests, which have one colour

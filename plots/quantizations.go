@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"matladder/internal/each"
 	"matladder/internal/words"
 	"matladder/plots/figure"
 	"matladder/problem"
@@ -17,7 +18,7 @@ import (
 // way to multiply the same shape. There is a picture of one shape for each chip:
 // the one measured in most ways, the largest of several.
 func accuracyPictures(q Request, d data) ([]figure.Picture, error) {
-	sizes, ways := grouped(slices.DeleteFunc(stats.Best(d.asked), func(s stats.Summary) bool { return !usable(&s) || !errorAgainstFloat64(&s).Known }), sizeOf)
+	sizes, ways := each.Grouped(slices.DeleteFunc(stats.Best(d.asked), func(s stats.Summary) bool { return !usable(&s) || !errorAgainstFloat64(&s).Known }), sizeOf)
 	if len(sizes) == 0 {
 		return nil, errors.New("no row has a time and an error to draw against it: quantized products have (bench --dtype int8:per_channel+token), and those of floats")
 	}

@@ -19,7 +19,7 @@ func sizePictures(q Request, d data) ([]figure.Picture, error) {
 // kernelPictures has a chart of its own for each way of asking, full and causal attention for
 // instance: all kernels in all ways are more lines than can be told apart.
 func kernelPictures(q Request, d data) (list []figure.Picture, err error) {
-	ways, asked := grouped(stats.Best(d.asked), func(s *stats.Summary) string { return s.Options })
+	ways, asked := each.Grouped(stats.Best(d.asked), func(s *stats.Summary) string { return s.Options })
 	for _, way := range ways {
 		if len(ways) == 1 || way == "" {
 			list = append(list, rateCharts(q, "The kernels", asked[way], false)...)
@@ -114,7 +114,7 @@ func linesOf(part []stats.Summary, curves, ranked []*curve) (lines []*curve, oth
 // faint are the marks of block shapes without a line, and how many of them failed at each size.
 func faint(kernel string, others []stats.Summary, place map[string]float64) figure.Series {
 	f := figure.Series{Label: "other block shapes", Color: figure.Shaded(kernelColor(kernel), -1), Faint: true}
-	sizes, at := grouped(others, sizeOf)
+	sizes, at := each.Grouped(others, sizeOf)
 	for _, size := range sizes {
 		failed := slices.DeleteFunc(at[size], func(s stats.Summary) bool {
 			if usable(&s) {
@@ -122,7 +122,7 @@ func faint(kernel string, others []stats.Summary, place map[string]float64) figu
 			}
 			return usable(&s)
 		})
-		if statuses, of := grouped(failed, failureOf); statuses != nil {
+		if statuses, of := each.Grouped(failed, failureOf); statuses != nil {
 			for i, status := range statuses {
 				statuses[i] = fmt.Sprintf("%d× %s", len(of[status]), status)
 			}

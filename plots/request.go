@@ -52,8 +52,8 @@ func (e *NoRowsError) Error() string {
 
 // inventory lists pairs, kernels of the same dtypes together.
 func inventory(pairs []Pair) string {
-	kernels, of := grouped(pairs, func(p *Pair) string { return p.name() })
-	alike, in := grouped(kernels, func(k *string) string {
+	kernels, of := each.Grouped(pairs, func(p *Pair) string { return p.name() })
+	alike, in := each.Grouped(kernels, func(k *string) string {
 		return strings.Join(each.Of(of[*k], func(p Pair) string { return p.Dtype }), ", ")
 	})
 	return strings.Join(each.Of(alike, func(dtypes string) string { return strings.Join(in[dtypes], ", ") + " in " + dtypes }), "; ")
@@ -116,7 +116,7 @@ func Pictures(summaries []stats.Summary, q Request) ([]figure.Picture, error) {
 		return p
 	}
 	var pictures []figure.Picture
-	_, of := grouped(summaries, partOf)
+	_, of := each.Grouped(summaries, partOf)
 	parts := distinct(wanted, partOf)
 	chips, inputs := distinct(parts, func(p *part) string { return p.chip }), distinct(parts, func(p *part) string { return p.inputs })
 	for _, part := range parts {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"matladder/internal/each"
 	"matladder/internal/words"
 	"matladder/machine"
 	"matladder/plots/figure"
@@ -138,7 +139,7 @@ func roofsOf(summaries []stats.Summary) (roofs []figure.Roof) {
 			of := slices.DeleteFunc(slices.Clone(summaries), func(s stats.Summary) bool {
 				return !drawable(s.Roof()) || (s.Kernel == results.Baseline) != baseline
 			})
-			devices, stated = grouped(of, func(s *stats.Summary) id { return id{deviceOf(&s.Record), s.DtypeA} })
+			devices, stated = each.Grouped(of, func(s *stats.Summary) id { return id{deviceOf(&s.Record), s.DtypeA} })
 		}
 	}
 	several := slices.ContainsFunc(devices, func(i id) bool { return i.device != devices[0].device })

@@ -62,8 +62,8 @@ func scaledProducts(summaries []stats.Summary) []scaledProduct {
 	}
 	anyRows := func(p product) product { p.m = 0; return p }
 	meshed := each.That(each.Pointers(summaries), func(s *stats.Summary) bool { return s.Mesh != "" && s.Devices >= 1 && s.M >= 1 })
-	products, spread := grouped(meshed, func(s **stats.Summary) product { return of(*s) })
-	_, alike := grouped(meshed, func(s **stats.Summary) product { return anyRows(of(*s)) }) // but for M
+	products, spread := each.Grouped(meshed, func(s **stats.Summary) product { return of(*s) })
+	_, alike := each.Grouped(meshed, func(s **stats.Summary) product { return anyRows(of(*s)) }) // but for M
 	slices.SortStableFunc(products, func(a, b product) int {
 		return cmp.Compare(spread[b][0].Work(), spread[a][0].Work())
 	})
@@ -228,7 +228,7 @@ func (w way) fastest(summaries []*stats.Summary) []*stats.Summary {
 		}
 		return 0
 	}
-	numbers, on := grouped(of, func(s **stats.Summary) int { return (*s).Devices })
+	numbers, on := each.Grouped(of, func(s **stats.Summary) int { return (*s).Devices })
 	return each.Of(numbers, func(n int) *stats.Summary {
 		return slices.MaxFunc(on[n], func(a, b *stats.Summary) int { return cmp.Compare(rate(a), rate(b)) })
 	})

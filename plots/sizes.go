@@ -17,7 +17,7 @@ func square(s *stats.Summary) bool {
 
 // apart makes a picture of the square problems, and one of the others, whose name says so.
 func apart(summaries []stats.Summary, of func([]stats.Summary) figure.Picture) (list []figure.Picture) {
-	_, parts := grouped(summaries, square)
+	_, parts := each.Grouped(summaries, square)
 	for _, isSquare := range []bool{true, false} {
 		if parts[isSquare] == nil {
 			continue

@@ -99,7 +99,7 @@ func lineOf(c *curve) string { return strings.TrimSpace(c.kernel + " " + c.any()
 
 // lineLooks gives each line its slot, the same in all panels.
 func lineLooks(curves []*curve) map[string]slot {
-	_, lines := grouped(curves, func(c **curve) string { return lineOf(*c) })
+	_, lines := each.Grouped(curves, func(c **curve) string { return lineOf(*c) })
 	firsts := each.That(curves, func(c *curve) bool { return lines[lineOf(c)][0] == c })
 	looks := map[string]slot{}
 	for i, s := range slots(firsts) {

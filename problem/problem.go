@@ -122,12 +122,7 @@ func (a Asked) words() []string {
 	if a.Precision != tile.Default {
 		list = append(list, "precision "+a.Precision.String())
 	}
-	for _, word := range []string{string(a.Quant), string(a.Epilogue), a.Options} {
-		if word != "" {
-			list = append(list, word)
-		}
-	}
-	return list
+	return append(list, each.That([]string{string(a.Quant), string(a.Epilogue), a.Options}, isSaid)...)
 }
 
 // Figure is what a problem's speed is told in.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/tile"
 )
 
@@ -163,10 +164,7 @@ func saidWords[P any](list []word[P], p *P, more ...string) string {
 			words = append(words, w.name+rest)
 		}
 	}
-	for _, w := range more {
-		if w != "" {
-			words = append(words, w)
-		}
-	}
-	return strings.Join(words, "+")
+	return strings.Join(append(words, each.That(more, isSaid)...), "+")
 }
+
+func isSaid(word string) bool { return word != "" }

@@ -289,10 +289,15 @@ const (
 
 // RateOf is what the row's rate counts.
 func (r *Record) RateOf() Unit {
-	switch {
-	case r.Figure == PerBytes:
+	if r.Figure == PerBytes {
 		return Bytes
-	case r.Integer():
+	}
+	return Operations(r.Integer())
+}
+
+// Operations is what a peak counts, whatever a row's rate does.
+func Operations(integers bool) Unit {
+	if integers {
 		return OPs
 	}
 	return FLOPs

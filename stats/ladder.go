@@ -44,15 +44,7 @@ func NewLadder(summaries []Summary, more ...string) Ladder {
 
 // grouped are the members of a list that have one key, keys in the order in which they come first.
 func grouped[K comparable, T any](list []T, key func(T) K) iter.Seq2[K, []T] {
-	var order []K
-	groups := map[K][]T{}
-	for _, v := range list {
-		k := key(v)
-		if groups[k] == nil {
-			order = append(order, k)
-		}
-		groups[k] = append(groups[k], v)
-	}
+	order, groups := each.Grouped(list, func(v *T) K { return key(*v) })
 	return func(yield func(K, []T) bool) {
 		for _, k := range order {
 			if !yield(k, groups[k]) {
@@ -212,12 +204,7 @@ func figures(unit string, divisor float64, roof string) []ladderColumn {
 }
 
 // markOf returns the mark of a figure of low confidence, "" of others.
-func markOf(e Estimate) string {
-	if e.Holds() {
-		return ""
-	}
-	return Noisy
-}
+func markOf(e Estimate) string { return words.When(!e.Holds(), Noisy) }
 
 // kernelName says where the baseline ran, as its line lacks the conditions, and
 // which version a peer is.

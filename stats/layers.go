@@ -43,10 +43,7 @@ func (p PartTime) Bound() string {
 
 // Mark is Noisy before figures of the part that are of low confidence, "" before others.
 func (p PartTime) Mark() string {
-	if p.Best != nil && p.Best.LowConfidence {
-		return Noisy
-	}
-	return ""
+	return words.When(p.Best != nil && p.Best.LowConfidence, Noisy)
 }
 
 // Mark is that of figures of all parts.

@@ -1,6 +1,11 @@
 package tile
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+
+	"matladder/internal/each"
+)
 
 // Buffered says how many blocks of an input fast memory holds: the one at work and those
 // that are brought ahead. It is advice about time, not part of what the program means: a
@@ -121,9 +126,8 @@ func (s *stage) copy(visit IndexExpr) *Copy {
 		n *= a.Size
 	}
 	from := Part{s.array, BlockSpec{Shape: s.ref.Block}}
-	for _, x := range s.ref.Index {
-		from.Index = append(from.Index, substituted(x, digits))
-	}
+	digit := func(a *Axis) IndexExpr { return cmp.Or(digits[a], IndexExpr(a)) }
+	from.Index = each.Of(s.ref.Index, func(x IndexExpr) IndexExpr { return Substitute(x, digit, nil) })
 	slot := Mod(visit, s.ref.Buffers)
 	return NewCopy(from, s.here.Part(Block(s.ref.Shape()...).At(slot, Const(0))), s.came.At(slot))
 }
@@ -156,14 +160,4 @@ func (s *stage) stmts() []*Stmt {
 func (s *stage) load() *Expr {
 	rows := s.ref.Shape()[0]
 	return Slice(s.here, 0, Times(Mod(s.visit, s.ref.Buffers), rows), rows)
-}
-
-// substituted is x with expressions in place of axes.
-func substituted(x IndexExpr, by map[*Axis]IndexExpr) IndexExpr {
-	return Substitute(x, func(a *Axis) IndexExpr {
-		if y, ok := by[a]; ok {
-			return y
-		}
-		return a
-	}, nil)
 }

@@ -43,6 +43,16 @@ func (d Dtype) SmallestNormal() float64 {
 	return math.Ldexp(1, f.minExp)
 }
 
+// Unknown is what padding holds, and memory never written: a value that spoils whatever it
+// gets into.
+func (d Dtype) Unknown() float64 {
+	if d.IsInteger() {
+		lo, _ := d.Range()
+		return lo
+	}
+	return math.NaN()
+}
+
 // Range returns the smallest and largest finite value of d.
 func (d Dtype) Range() (lo, hi float64) {
 	switch d {

@@ -29,7 +29,6 @@ import (
 	"time"
 
 	"matladder/internal/childlog"
-	"matladder/internal/each"
 )
 
 // Options say what to start.
@@ -265,8 +264,11 @@ func (e wrongError) Error() string { return string(e) }
 
 // Threads are environment variables that tell the libraries of a child how many threads to use.
 func Threads(n int) []string {
-	limit := func(library string) string { return fmt.Sprintf("%s_NUM_THREADS=%d", library, n) }
-	return append([]string{"OMP_DYNAMIC=FALSE", "MKL_DYNAMIC=FALSE"}, each.Of([]string{"OPENBLAS", "OMP", "MKL", "BLIS"}, limit)...)
+	env := []string{"OMP_DYNAMIC=FALSE", "MKL_DYNAMIC=FALSE"}
+	for _, name := range []string{"OPENBLAS", "OMP", "MKL", "BLIS"} {
+		env = append(env, fmt.Sprintf("%s_NUM_THREADS=%d", name, n))
+	}
+	return env
 }
 
 // quietLooks is how often a child is looked at in the time that it may be silent.

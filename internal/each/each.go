@@ -31,6 +31,19 @@ func Pointers[T any](xs []T) []*T {
 	return ps
 }
 
+// Grouped parts xs by a key. The keys are in order of first occurrence.
+func Grouped[T any, K comparable](xs []T, key func(*T) K) (order []K, groups map[K][]T) {
+	groups = map[K][]T{}
+	for i := range xs {
+		k := key(&xs[i])
+		if groups[k] == nil {
+			order = append(order, k)
+		}
+		groups[k] = append(groups[k], xs[i])
+	}
+	return order, groups
+}
+
 // number is what can be added up.
 type number interface {
 	~int | ~int64 | ~float64

@@ -2,7 +2,6 @@ package stablehlo
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"matladder/internal/each"
@@ -139,11 +138,11 @@ func (g *grid) run(args []value) []value {
 		case tile.Table:
 			arrays[i] = arg
 		case tile.In:
-			arrays[i] = g.Pad(arg, unknown(r.Dtype), paddedShape(r))
+			arrays[i] = g.Pad(arg, r.Dtype.Unknown(), paddedShape(r))
 		case tile.Out:
-			arrays[i] = g.Constant(working(r.Dtype, paddedShape(r)...), unknown(r.Dtype))
+			arrays[i] = g.Constant(working(r.Dtype, paddedShape(r)...), r.Dtype.Unknown())
 		case tile.Scratch:
-			arrays[i] = g.Constant(working(r.Dtype, r.Array...), unknown(r.Dtype))
+			arrays[i] = g.Constant(working(r.Dtype, r.Array...), r.Dtype.Unknown())
 		}
 	}
 	if steps := int(g.program.Steps()); steps == 1 {
@@ -164,16 +163,6 @@ func (g *grid) run(args []value) []value {
 		}
 	}
 	return out
-}
-
-// unknown is what padding holds, and memory never written: a value that spoils
-// whatever it gets into.
-func unknown(d tile.Dtype) float64 {
-	if d.IsInteger() {
-		lo, _ := d.Range()
-		return lo
-	}
-	return math.NaN()
 }
 
 // paddedShape is the shape of r's array with room for every block.

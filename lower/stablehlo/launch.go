@@ -120,13 +120,12 @@ func (l *Launch) LoopTogether(together, sets int) string {
 	}
 	args := append([]value{n}, in...)
 	hints = append(hints, each.Of(in, func(v value) string { return v.Name[1:] })...)
-	var out []tensor
 	for s := range sets {
 		for _, a := range l.Out {
 			hints = append(hints, mlir.Symbol(a.Name)+suffix(s, sets))
 		}
-		out = append(out, storedTypes(l.Out)...)
 	}
+	out := slices.Repeat(storedTypes(l.Out), sets)
 	type inside func(link value, out []value) (value, []value)
 	// loop makes rounds of what is inside.
 	loop := func(limit, link value, out []value, inside inside) (value, []value) {
@@ -174,10 +173,7 @@ func (l *Launch) LoopTogether(together, sets int) string {
 // of NaN, or of integers with all bits set: no product is that.
 func (l *Launch) Poison(sets int) string {
 	t := newText()
-	var out []tensor
-	for range sets {
-		out = append(out, storedTypes(l.Out)...)
-	}
+	out := slices.Repeat(storedTypes(l.Out), sets)
 	main := t.Function("public", "main", nil, out, func() (made []value) {
 		for _, o := range out {
 			wide, x := o, -1.0

@@ -3,6 +3,7 @@ package traverse
 import (
 	"context"
 
+	"matladder/internal/each"
 	"matladder/tile"
 )
 
@@ -129,9 +130,7 @@ type sums struct {
 func (s *sums) add(step *Step) {
 	if len(s.Refs) == 0 || s.Refs[len(s.Refs)-1].Program != step.Program {
 		s.first = len(s.Refs)
-		for _, v := range step.Visits {
-			s.Refs = append(s.Refs, RefTotals{Program: step.Program, Ref: v.Ref})
-		}
+		s.Refs = append(s.Refs, each.Of(step.Visits, func(v Visit) RefTotals { return RefTotals{Program: step.Program, Ref: v.Ref} })...)
 	}
 	s.Counters = step.Counters
 	for i, v := range step.Visits {

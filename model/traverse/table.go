@@ -195,9 +195,7 @@ func WriteMaps(ctx context.Context, out io.Writer, programs []*tile.Program, tab
 	totals, err := walk(ctx, programs, tables, func(s *Step) error {
 		if s.Program != program {
 			first, program = len(maps), s.Program
-			for _, v := range s.Visits {
-				maps = append(maps, newBlockMap(v.Ref))
-			}
+			maps = append(maps, each.Of(s.Visits, func(v Visit) *blockMap { return newBlockMap(v.Ref) })...)
 		}
 		for i := range s.Visits {
 			maps[first+i].add(&s.Visits[i], s.GridSteps)

@@ -128,7 +128,7 @@ func limits(summaries []stats.Summary) []Limit {
 	var list []Limit
 	for _, key := range order {
 		s := newest[key]
-		unit, divisor := results.RateUnit(s.PeakFLOPs, peakUnit(s))
+		unit, divisor := results.RateUnit(s.PeakFLOPs, results.Operations(s.Integer()))
 		l := Limit{Machine: key[0], Dtype: key[1], Peak: words.Figure(s.PeakFLOPs/divisor) + " " + unit, PeakSource: s.PeakSource}
 		if s.Bandwidth > 0 {
 			l.Bandwidth, l.BandwidthSource = words.Figure(s.Bandwidth/1e9)+" GB/s", s.BandwidthSource
@@ -192,14 +192,6 @@ func (r *roof) state(s *stats.Summary) {
 		return
 	}
 	*r = roof{s.Roof(), s.Bandwidth, kernel, s.StartedAt}
-}
-
-// peakUnit is what a peak counts, whatever the row's rate does.
-func peakUnit(s *stats.Summary) results.Unit {
-	if s.Integer() {
-		return results.OPs
-	}
-	return results.FLOPs
 }
 
 // compareKernels orders as the ladder's table does: the baseline and other libraries come last.

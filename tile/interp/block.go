@@ -1,8 +1,6 @@
 package interp
 
 import (
-	"math"
-
 	"matladder/tile"
 )
 
@@ -85,17 +83,8 @@ func unwritten(r *tile.Ref) *array {
 }
 
 func (a *array) poison() {
-	x := unknown(a.dtype)
+	x := a.dtype.Unknown()
 	for i := range a.val {
 		a.val[i], a.state[i] = x, poison
 	}
-}
-
-// unknown is the value of padding and of poison.
-func unknown(d tile.Dtype) float64 {
-	if d.IsInteger() {
-		lo, _ := d.Range()
-		return lo
-	}
-	return math.NaN()
 }

@@ -107,7 +107,7 @@ func (v *view) read() block {
 	v.runs(func(r run) {
 		for i := range r.size {
 			if pad := r.pad(i); pad != 0 {
-				b.val[r.block+i] = unknown(v.ref.Dtype)
+				b.val[r.block+i] = v.ref.Dtype.Unknown()
 				b.setState(r.block+i, pad)
 				continue
 			}

@@ -181,11 +181,10 @@ func (b *GPUBackend) lowered(ctx context.Context, programs []*tile.Program, para
 	if err != nil {
 		return nil, nil, refusal(err)
 	}
-	made := source{module: func() (string, error) { return launch.Module(), nil }}
-	for _, k := range launch.Kernels {
-		made.kernels = append(made.kernels, tritonText{k.Name, k.Body, [3]int{int(k.Programs), 1, 1}, k.Params.Warps, k.Params.Stages})
-	}
-	kernels, err := b.compile(ctx, made)
+	texts := each.Of(launch.Kernels, func(k triton.Kernel) tritonText {
+		return tritonText{k.Name, k.Body, [3]int{int(k.Programs), 1, 1}, k.Params.Warps, k.Params.Stages}
+	})
+	kernels, err := b.compile(ctx, source{module: func() (string, error) { return launch.Module(), nil }, kernels: texts})
 	return launch, kernels, err
 }
 

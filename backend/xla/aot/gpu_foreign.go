@@ -210,12 +210,10 @@ func workOf(n *ttir.Counts, maybe int64) model.GPUWork {
 	}
 	w.StepBytes, w.OnceBytes = int64(sure*float64(n.StepBytes)/all), int64(sure*float64(n.OnceBytes))/blocks
 	w.RevisedBytes, w.OutBytes = int64(float64(n.RevisedBytes)/all), n.OutBytes/blocks
-	for _, a := range n.Arrays {
-		w.LeastBytes += a.Bytes
-	}
-	for _, d := range n.Dots {
-		w.Dots = append(w.Dots, model.GPUDot{M: d.M, N: d.N, K: d.K, BitsA: ttir.Bits(d.A), BitsB: ttir.Bits(d.B), Times: float64(d.Times) / all})
-	}
+	w.LeastBytes += each.Sum(n.Arrays, func(a ttir.Array) int64 { return a.Bytes })
+	w.Dots = each.Of(n.Dots, func(d ttir.Dot) model.GPUDot {
+		return model.GPUDot{M: d.M, N: d.N, K: d.K, BitsA: ttir.Bits(d.A), BitsB: ttir.Bits(d.B), Times: float64(d.Times) / all}
+	})
 	if n.Reads != nil {
 		w.Reads = func(_ int, block int64, read func(model.GPURead)) {
 			for _, r := range n.Reads[block] {

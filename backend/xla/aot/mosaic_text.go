@@ -111,9 +111,7 @@ func readMosaic(text string, arrays [][]int64, outputs int, steps, cores int64) 
 			return nil, err
 		}
 		r.Dtype = dtype
-		for _, n := range arrays[prefetch+i] {
-			r.Array = append(r.Array, int(n))
-		}
+		r.Array = each.Of(arrays[prefetch+i], func(n int64) int { return int(n) })
 		if len(r.Block) != len(r.Array) {
 			return m, fmt.Errorf("a kernel that copies operands itself")
 		}

@@ -35,9 +35,7 @@ func partOf(s *schedule.Schedule, looped bool, shares []float64) (part, error) {
 		return p, err
 	}
 	if shares == nil {
-		for range s.Conditional() {
-			shares = append(shares, 1)
-		}
+		shares = slices.Repeat([]float64{1}, len(s.Conditional()))
 	}
 	if p.Cycles, err = s.Steady(shares...); err != nil {
 		return p, err

@@ -231,7 +231,7 @@ func (o *options) rated(w io.Writer, sum backend.Prediction, peak machine.Figure
 // writeRate writes the rate of a launch, and at what part of a peak it is.
 func (o *options) writeRate(w io.Writer, seconds float64, peak machine.Figure, of string) {
 	rate := float64(o.flops) / seconds
-	unit, divisor := results.RateUnit(rate, unitOf(o.dtype))
+	unit, divisor := results.RateUnit(rate, results.Operations(o.dtype.IsInteger()))
 	fmt.Fprintf(w, ", %.4g %s", rate/divisor, unit)
 	if peak.Known() {
 		fmt.Fprintf(w, ", %.1f %% of the %s peak of %.4g %s", 100*rate/peak.Value, of, peak.Value/divisor, unit)

@@ -19,9 +19,7 @@ import (
 	"matladder/lower/mosaic"
 	"matladder/model"
 	"matladder/model/traverse"
-	"matladder/results"
 	"matladder/stats"
-	"matladder/tile"
 )
 
 // lowered writes the text that a TPU's compiler takes: each kernel as Mosaic, or the
@@ -296,12 +294,4 @@ func sparks(parts []float64) string {
 
 func mean(parts []float64) float64 {
 	return each.Sum(parts, func(p float64) float64 { return p }) / float64(max(1, len(parts)))
-}
-
-// unitOf is what products of a dtype are counted in.
-func unitOf(d tile.Dtype) results.Unit {
-	if d.IsInteger() {
-		return results.OPs
-	}
-	return results.FLOPs
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"matladder/internal/each"
 )
 
 // Launch is what a kernel is launched with.
@@ -274,10 +276,7 @@ func (k *Kernel) Numbers(l Launch) (map[string]string, error) {
 			i = n
 		}
 		if i < 0 {
-			var names []string
-			for _, p := range k.Params {
-				names = append(names, p.Name)
-			}
+			names := each.Of(k.Params, func(p Param) string { return p.Name })
 			return nil, fmt.Errorf("%s has no argument %s (it has %s)", k.Name, name, strings.Join(names, ", "))
 		}
 		if k.Params[i].Elem != "" {
@@ -373,9 +372,7 @@ func (k *Kernel) counted(c *counter, programs, followed int64) *Counts {
 	scale := func(x int64) int64 { return int64(float64(x) / float64(followed) * float64(programs)) }
 	if followed == programs {
 		scale = func(x int64) int64 { return x }
-		for _, round := range c.rounds {
-			n.Reads = append(n.Reads, round...)
-		}
+		n.Reads = slices.Concat(c.rounds...)
 	}
 	for _, into := range []*int64{&n.Blocks, &n.Steps, &n.StepBytes, &n.OnceBytes, &n.RevisedBytes, &n.OutBytes, &n.MaybeBytes, &n.Lanes, &n.Special} {
 		*into = scale(*into)
