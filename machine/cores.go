@@ -4,7 +4,14 @@ import "matladder/tile"
 
 // Cores are cores with caches: figures that the machine gave of itself.
 type Cores struct {
-	L2, L3 int64   // bytes of a core's own cache, and of the one that cores share
+	L2, L3 int64 // bytes of a core's own cache, and of the one that cores share
+
+	L3Cores  int     `json:",omitempty"` // cores that share one; 0 for all
+	Nodes    int     `json:",omitempty"` // of memory, each with as many of the cores; 0 for one
+	Remote   float64 `json:",omitempty"` // bytes/s that all cores of a node together read from memory of others
+	Slow     int     `json:",omitempty"` // cores that are slower than the others, the last ones
+	Slowness float64 `json:",omitempty"` // their rate as a part of the others'
+
 	Shared float64 // bytes/s that a core reads from beyond its own cache, on its way from end to end
 	Memory float64 // bytes/s that all cores read from memory together
 	Launch float64 // seconds of a launch of a program for each core, which computes hardly anything

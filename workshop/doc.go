@@ -1,4 +1,4 @@
-// Package workshop is ninety minutes with matladder: eight lessons as pages, and six
+// Package workshop is 75 minutes with matladder: eight lessons as pages, and six
 // for who goes on (lesson0.md to lesson13.md), each with an exercise and its check.
 //
 //  1. An exercise is a package of its own, exercises/ex0 to ex13: a tile program

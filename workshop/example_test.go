@@ -24,7 +24,7 @@ func ExampleFind() {
 		fmt.Println(r.OK(), r.Lines[2].Text)
 	}
 	// Output:
-	// a loop order that halves re-reads of b
-	// false bytes of b moved again: 196.6 kB, target at most 98.3 kB. A panel of b is brought in again whenever j changes and comes back.
-	// true bytes of b moved again: 0 B, target at most 98.3 kB
+	// a loop order that reads b once
+	// false bytes of b moved again: 196.6 kB, target at most 0 B. A panel of b is brought in again whenever j changes and comes back.
+	// true bytes of b moved again: 0 B, target at most 0 B
 }

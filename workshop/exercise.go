@@ -23,12 +23,24 @@ type Exercise struct {
 	Number  int    // that of its lesson
 	Title   string // what it is about
 	Name    string // that of its Go file
-	Hints   []string
+	Hints   []Hint
 	Moral   string   // what the learner may conclude, once it is right
 	Answers []string // to what its lesson has people predict, where they need no measurement
 
 	declares
 	with func(parts) checker
+}
+
+// Hint is a word of help.
+type Hint struct {
+	Text string
+	Of   string // the part that it is about, as a report names it; "" if about all
+}
+
+// HintFor is the index of the first hint for what a report first finds wrong, or else of any.
+func (e Exercise) HintFor(r *Report) int {
+	at := slices.IndexFunc(r.Lines, func(l Line) bool { return !l.OK })
+	return max(0, slices.IndexFunc(e.Hints, func(h Hint) bool { return at >= 0 && h.Of != "" && strings.Contains(r.Lines[at].Text, h.Of) }))
 }
 
 // declares are the functions and constants of an exercise, by name: the learner's, the blank, the
@@ -55,7 +67,7 @@ var texts embed.FS
 var words string
 
 // described has of each exercise what exercises.txt says: a paragraph each, in their order, of
-// number, file and title, hints (-), moral (=) and answers (~).
+// number, file and title, hints (-, of a part in brackets), moral (=) and answers (~).
 func described(list ...Exercise) []Exercise {
 	for i, paragraph := range strings.Split(strings.ReplaceAll(words, "\r\n", "\n"), "\n\n") {
 		e := &list[i]
@@ -65,7 +77,11 @@ func described(list ...Exercise) []Exercise {
 			case n == 0:
 				e.Name, e.Title, _ = strings.Cut(text, ": ")
 			case mark == "-":
-				e.Hints = append(e.Hints, text)
+				h := Hint{Text: text}
+				if of, rest, ok := strings.Cut(strings.TrimPrefix(text, "["), "] "); ok && text[0] == '[' {
+					h = Hint{rest, of}
+				}
+				e.Hints = append(e.Hints, h)
 			case mark == "=":
 				e.Moral = text
 			default:
@@ -89,34 +105,27 @@ func Find(s string) (Exercise, error) {
 func (e Exercise) File() string { return fmt.Sprintf("workshop/exercises/ex%d/%s", e.Number, e.Name) }
 
 // Solution is the source of a file that passes.
-func (e Exercise) Solution() (string, error) {
-	text, err := texts.ReadFile(fmt.Sprintf("solutions/ex%d/%s", e.Number, e.Name))
-	return string(text), err
-}
+func (e Exercise) Solution() (string, error) { return read("solutions/ex%d/%s", e.Number, e.Name) }
 
 // Blank is the source of the file as it comes.
-func (e Exercise) Blank() (string, error) {
-	text, err := texts.ReadFile(fmt.Sprintf("blanks/ex%d/%s", e.Number, e.Name))
-	return string(text), err
-}
+func (e Exercise) Blank() (string, error) { return read("blanks/ex%d/%s", e.Number, e.Name) }
 
 // Page is the lesson of the exercise, in Markdown.
-func (e Exercise) Page() (string, error) {
-	text, err := texts.ReadFile(fmt.Sprintf("lesson%d.md", e.Number))
+func (e Exercise) Page() (string, error) { return read("lesson%d.md", e.Number) }
+
+func read(name string, args ...any) (string, error) {
+	text, err := texts.ReadFile(fmt.Sprintf(name, args...))
 	return strings.ReplaceAll(string(text), "\r\n", "\n"), err
 }
 
-// Check looks at what the learner wrote. The error is ctx's.
-func (e Exercise) Check(ctx context.Context) (*Report, error) {
-	return e.CheckWith(ctx, e.of(0), nil)
-}
+// Check looks at what the learner wrote, CheckBlank at the exercise as it comes, CheckSolution at
+// the solution. The error is ctx's.
+func (e Exercise) Check(ctx context.Context) (*Report, error) { return e.CheckWith(ctx, e.of(0), nil) }
 
-// CheckBlank looks at the exercise as it comes, in the same way.
 func (e Exercise) CheckBlank(ctx context.Context) (*Report, error) {
 	return e.CheckWith(ctx, e.of(1), nil)
 }
 
-// CheckSolution looks at the solution in the same way.
 func (e Exercise) CheckSolution(ctx context.Context) (*Report, error) {
 	return e.CheckWith(ctx, e.of(2), nil)
 }

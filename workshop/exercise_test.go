@@ -13,10 +13,10 @@ import (
 var blanks = [][]string{
 	{"FLOPs(1, 1, 1) is 0, should be 2"},
 	{"result wrong on 24x40x56, float32: o[", "should be 0 within", "should have become 0"},
-	{"bytes of b moved again: 196.6 kB, target at most 98.3 kB", "bytes moved: 303.1 kB, target at most 151.6 kB"},
+	{"bytes of b moved again: 196.6 kB, target at most 0 B", "bytes moved: 303.1 kB, target at most 151.6 kB"},
 	{"result wrong on 40x72x56, blocks 16x24x16: o[", `OneBlock: your answer is "?"`},
 	{"V2(1024, 1024, 1024, 512, 512) is 8388608, should be 16777216", "V3(1024, 1024, 1024) is 0, should be"},
-	{"Roundings(4096, 16) is 0", "It grows with k."},
+	{"Roundings(4096, 16) is 0, should be 256", "It grows with k."},
 	{"result wrong on 32x64x48, blocks 16x32x16: o[", "Which scale did that column take"},
 	{"Float32: blocks 0x0x0: each side is", "BFloat16: blocks 0x0x0: each side is"},
 	{"ok     result right on 32 rows, 96 keys, blocks 16x96", "result wrong on 32 rows, 96 keys, blocks 16x32: o[", "When a block has a larger score"},
@@ -63,6 +63,34 @@ func TestExercises(t *testing.T) {
 		}
 		if strings.Contains(said, "panic") {
 			t.Errorf("exercise %d: %s", n, said)
+		}
+	}
+}
+
+// TestHintFor: the hint is of what is wrong first.
+func TestHintFor(t *testing.T) {
+	for _, c := range []struct {
+		exercise int
+		wrong    string
+		want     string
+	}{
+		{0, "Ratio(512, 1.97e+14, 0.1, 0.9, 0.000112) is 0, should be 1.1", "Divide the slow one's"},
+		{3, "OneBlock: your answer is \"?\".", "Try it"},
+		{4, "V3(1024, 1024, 1024) is 0", "v3 is v4 with blocks"},
+		{5, "stores of blocks of o: 96, target at most 6.", "t.When(k.Last()"},
+		{6, "anything", "A block of o has"},
+	} {
+		e := All[c.exercise]
+		r := &Report{Lines: []Line{{OK: true, Text: "FLOPs(1, 1, 1) = 2"}, {Text: c.wrong}}}
+		if h := e.Hints[e.HintFor(r)]; !strings.Contains(h.Text, c.want) {
+			t.Errorf("exercise %d, %s: %+v", c.exercise, c.wrong, h)
+		}
+	}
+	for _, e := range All {
+		for _, h := range e.Hints {
+			if strings.HasPrefix(h.Text, "[") {
+				t.Errorf("exercise %d: %q", e.Number, h.Text)
+			}
 		}
 	}
 }

@@ -10,8 +10,17 @@ import (
 
 	"matladder/internal/cli"
 	"matladder/internal/thoroughtest"
+	"matladder/problem"
 	"matladder/tile"
 )
+
+func float32Guess(s tile.Blocks) guess {
+	return guess{"Float32", "v4", problem.New(4096, 4096, 4096, tile.Float32), s}
+}
+
+func bfloat16Guess(s tile.Blocks) guess {
+	return guess{"BFloat16", "v5", problem.New(4096, 4096, 4096, tile.BFloat16), s}
+}
 
 // TestLargest_Compiles: libtpu has room for all blocks that the check of exercise
 // 7 calls right, and refuses those which take 16 MiB by themselves.

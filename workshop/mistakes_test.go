@@ -100,6 +100,17 @@ func TestMistakes(t *testing.T) {
 			}}.check,
 			[]string{"It grows with k."},
 		},
+		"a sum that is rounded at every step": {
+			rounding{round.Roundings, func(p problem.Matmul, s tile.Blocks) ([]*tile.Program, error) {
+				programs, err := round.Build(p, s)
+				for _, x := range programs {
+					last := len(x.Body) - 1
+					x.Body = append(x.Body[:last:last], x.Body[last].Body...)
+				}
+				return programs, err
+			}}.check,
+			[]string{"ok     rel_err by k", "WRONG  stores of blocks of o: 96, target at most 6. Each rounds."},
+		},
 		"blocks that do not fit": {
 			largest{shape(tile.Blocks{M: 1024, K: 1024, N: 1024}), shape(tile.Blocks{M: 2048, K: 256, N: 1024})}.check,
 			[]string{"fast memory: 24.0 MiB, target at most 12.0 MiB. That leaves the compiler", "BFloat16 2048x256x1024: fast memory:"},

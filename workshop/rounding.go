@@ -44,7 +44,7 @@ func (x rounding) check(ctx context.Context, r *Report) error {
 	for _, c := range [][2]int{{4096, 16}, {1000, 128}, {64, 64}} {
 		got, want := x.Roundings(c[0], c[1]), tile.Ceil(c[0], c[1])
 		r.expect(got == want, fmt.Sprintf("Roundings(%d, %d) = %d", c[0], c[1], got),
-			fmt.Sprintf("Roundings(%d, %d) is %d: how many steps does k have?", c[0], c[1], got))
+			fmt.Sprintf("Roundings(%d, %d) is %d, should be %d: one for each step along k.", c[0], c[1], got, want))
 	}
 	s, once := cubes, tile.BFloat16.Epsilon()
 	var table strings.Builder
@@ -87,9 +87,31 @@ func (x rounding) cost(ctx context.Context, r *Report, s tile.Blocks) error {
 		return nil
 	}
 	if t, ok := r.totals(ctx, programs); ok {
+		r.atMost("stores of blocks of o", stores(programs), t.BlocksStored, whole, "Each rounds. There are as many blocks: at which step along k is a sum complete?")
 		r.atMost("grid steps", t.GridSteps, v4.GridSteps, whole, "v4 has that many.")
 		r.atMost("bytes moved", t.BytesMoved(), v4.BytesMoved(), traverse.Bytes, "The accumulator never leaves fast memory: v4 moves no less.")
 		r.atMost("fast memory", t.FastBytes, v4.FastBytes+p.Acc.Bytes(int64(s.M*s.N)), traverse.FastMemory, "An accumulator of one block is enough.")
 	}
 	return nil
+}
+
+// stores is how often programs round into blocks of outputs, over all their steps.
+func stores(programs []*tile.Program) (n int64) {
+	for _, p := range programs {
+		var count func(body []*tile.Stmt, at tile.Env)
+		count = func(body []*tile.Stmt, at tile.Env) {
+			for _, s := range body {
+				if s.Kind != tile.When || tile.EvalCond(s.Cond, at) {
+					count(s.Body, at)
+				}
+				if (s.Kind == tile.Store || s.Kind == tile.Accumulate) && s.Ref.Kind == tile.Out {
+					n++
+				}
+			}
+		}
+		for at := range tile.Points(p.Grid) {
+			count(p.Body, at)
+		}
+	}
+	return n
 }

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,10 @@ import (
 // ISAVariable names the environment variable that chooses the instruction set
 // where neither Options nor Params do.
 const ISAVariable = "MATLADDER_CPU"
+
+// MachineVariable names the environment variable that names the file of another machine, as
+// ProbeFile is one of this: programs are planned for that machine, and run nowhere.
+const MachineVariable = "MATLADDER_MACHINE"
 
 // DebugVariable names the environment variable that, if not empty, adds the
 // stack to the error of a panic in a worker.
@@ -61,7 +66,7 @@ type Options struct {
 	brief    bool                            // measure once what is measured several times
 	measured func(measurements) measurements // in place of all probes; nil for those
 	giveWay  bool                            // workers that wait leave their processors to others
-	ownBytes int64                           // what all workers together keep for themselves; 0 for defaultOwnBytes
+	ownBytes int64                           // what all workers together keep for themselves; 0 for what ownBytes says
 }
 
 // Backend is the cores of this machine.
@@ -71,6 +76,8 @@ type Backend struct {
 
 	probing sync.Mutex
 	probed  *measurements // nil until the first call of Device
+
+	other *measurements // of the machine that programs are planned for; nil for this one
 
 	sharing *exec.Sharing // of programs that compute on arrays of their callers
 
@@ -89,6 +96,15 @@ var (
 // Open returns the CPU backend. It is an error if an instruction set is asked
 // for that is unknown or that this machine lacks.
 func Open(o Options) (*Backend, error) {
+	b := new(Backend)
+	if name := os.Getenv(MachineVariable); name != "" {
+		m, err := described(name)
+		if err != nil {
+			return nil, err
+		}
+		b.other, o.Nominal = &m, true
+		o.Threads, o.ISA = cmp.Or(o.Threads, m.Threads), cmp.Or(o.ISA, m.ISA)
+	}
 	switch {
 	case o.Threads < 0 || o.Threads > mostThreads:
 		return nil, badThreads(o.Threads)
@@ -97,9 +113,6 @@ func Open(o Options) (*Backend, error) {
 	}
 	if o.CacheBytes == 0 {
 		o.CacheBytes = DefaultCacheBytes
-	}
-	if o.ownBytes == 0 {
-		o.ownBytes = defaultOwnBytes
 	}
 	why := whyAsked
 	if o.ISA == "" {
@@ -119,7 +132,8 @@ func Open(o Options) (*Backend, error) {
 			return nil, err
 		}
 	}
-	return &Backend{options: o, why: why, sharing: exec.NewSharing()}, nil
+	b.options, b.why, b.sharing = o, why, exec.NewSharing()
+	return b, nil
 }
 
 // defaultThreads is a thread a core that this process may use. Go's runtime takes two
@@ -169,6 +183,9 @@ func (b *Backend) Threads() int { return b.options.Threads }
 // Compile plans programs for the workers of this machine. It allocates nothing:
 // arrays and buffers come with the first Load.
 func (b *Backend) Compile(ctx context.Context, programs []*tile.Program, params backend.Params) (backend.Executable, error) {
+	if b.other != nil {
+		return nil, fmt.Errorf("cpu: %s is set: programs are planned for %s, not run (inspect --as plan shows how)", MachineVariable, b.other.CPU)
+	}
 	e, err := b.compile(ctx, programs, params)
 	if err != nil {
 		return nil, err
@@ -205,7 +222,10 @@ func (b *Backend) compileFor(ctx context.Context, programs []*tile.Program, para
 	m := plan.Machine{
 		Workers: b.options.Threads, ProgramOrder: b.options.ProgramOrder,
 		L1: int64(probe.Host().L1D), L2: int64(probe.Host().L2), L3: int64(probe.Host().L3),
-		CacheBytes: max(0, b.options.CacheBytes), OwnBytes: b.options.ownBytes, Layout: layout,
+		CacheBytes: max(0, b.options.CacheBytes), Layout: layout,
+	}
+	if b.other != nil {
+		m.L2, m.L3 = b.other.Cores.L2, b.other.Cores.L3
 	}
 	var err error
 	if m.Choices, err = parseChoices(params.Extra); err != nil {
@@ -220,6 +240,7 @@ func (b *Backend) compileFor(ctx context.Context, programs []*tile.Program, para
 	if m.Choices.Alone {
 		m.Workers = 1
 	}
+	m.OwnBytes = b.ownBytes(m.Workers, m.L2)
 	if !b.options.Nominal {
 		m.Figures = figures{b, m.Workers}
 	}
@@ -266,5 +287,8 @@ func (b *Backend) Close() error {
 	return nil
 }
 
-// defaultOwnBytes bounds what all workers together keep for themselves.
-const defaultOwnBytes = 48 << 20
+// ownBytes bounds what so many workers together keep for themselves: as much as their L2 caches
+// hold, or 48 MiB.
+func (b *Backend) ownBytes(workers int, l2 int64) int64 {
+	return cmp.Or(b.options.ownBytes, max(48<<20, int64(workers)*l2))
+}

@@ -27,7 +27,7 @@ func (b *Backend) measureCores(ctx context.Context, bandwidth float64) *machine.
 	}
 	host := probe.Host()
 	c := &machine.Cores{
-		L2: int64(host.L2OrUsual()), L3: int64(host.L3), Memory: bandwidth, Shared: probe.Shared(ctx, b.options.Threads),
+		L2: int64(host.L2OrUsual()), L3: int64(host.L3), L3Cores: host.Sharing, Memory: bandwidth, Shared: probe.Shared(ctx, b.options.Threads),
 		Task: b.emptyTask(ctx), Rates: map[tile.Dtype]machine.ProductRate{},
 	}
 	b.measureSharing(ctx, c)

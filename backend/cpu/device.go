@@ -37,7 +37,7 @@ func (b *Backend) ProbeFile() string { return b.unmeasured().file() }
 // ProbeAnew measures peaks and bandwidth, in about a second, and forgets what was measured
 // before. If ctx ends first, it does not.
 func (b *Backend) ProbeAnew(ctx context.Context) machine.Device {
-	if b.options.NoProbe {
+	if b.options.NoProbe || b.other != nil {
 		return b.Device()
 	}
 	m := b.measureAll(ctx)
@@ -54,7 +54,7 @@ func (b *Backend) ProbeAnew(ctx context.Context) machine.Device {
 // Probe measures peaks and bandwidth once more, in half a second.
 func (b *Backend) Probe(ctx context.Context) machine.Device {
 	d := b.Device()
-	if b.options.NoProbe {
+	if b.options.NoProbe || b.other != nil {
 		return d
 	}
 	b.probing.Lock()
@@ -100,7 +100,7 @@ func (b *Backend) describe(m measurements) machine.Device {
 	}
 	if m.Cores != nil { // what is kept is no measurement, and may change with the options
 		c := *m.Cores
-		c.Kept = passes.OwnBytes(b.options.ownBytes, m.Threads, factors)
+		c.Kept = passes.OwnBytes(b.ownBytes(m.Threads, c.L2), m.Threads, factors)
 		d.Blocking = &c
 	}
 	d.FastDefaultBytes = d.FastBytes
@@ -119,7 +119,7 @@ func (b *Backend) describe(m measurements) machine.Device {
 // Neither a missing nor a broken nor an unwritable file is an error.
 func (b *Backend) recall() measurements {
 	m := b.unmeasured()
-	if b.options.NoProbe {
+	if b.options.NoProbe || b.other != nil {
 		return m
 	}
 	file := m.file()
@@ -215,6 +215,9 @@ func (b *Backend) controlled(ctx context.Context, m *measurements) {
 }
 
 func (b *Backend) unmeasured() measurements {
+	if b.other != nil {
+		return *b.other
+	}
 	return measurements{
 		CPU: cmp.Or(probe.Host().Name, "unknown CPU"), ISA: b.options.ISA, Threads: b.options.Threads,
 		Peak: map[string]float64{},

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -89,6 +90,22 @@ func readMeasurements(file string, key measurements) (measurements, bool) {
 	return m, same && len(m.Peak) > 0 && isFigure(m.Bandwidth, mostBandwidth) && m.Cores != nil && areFigures(m.Cores)
 }
 
+// described reads the file that MachineVariable names.
+func described(name string) (measurements, error) {
+	var m measurements
+	data, err := files.ReadRegular(name, 1<<20)
+	if err == nil {
+		err = json.Unmarshal(data, &m)
+	}
+	if err == nil && !(m.Threads > 0 && m.Threads <= mostThreads && isFigure(m.Bandwidth, mostBandwidth) && m.Cores != nil && areFigures(m.Cores)) {
+		err = errors.New("it lacks figures of a machine, or has impossible ones: docs/machines has examples")
+	}
+	if err != nil {
+		err = fmt.Errorf("%s=%s: %w", MachineVariable, name, err)
+	}
+	return m, err
+}
+
 // isFigure reports whether v is above zero and at most as large as that.
 func isFigure(v, most float64) bool { return v > 0 && v <= most }
 
@@ -106,6 +123,7 @@ func areFigures(c *machine.Cores) bool {
 	if c.CoreToCore != (machine.CoreToCore{}) { // as it is for one thread
 		ok = ok && isFigure(c.Line, longest) && isFigure(c.ReadOthers, mostBandwidth) && isFigure(c.WriteOthers, mostBandwidth)
 	}
+	ok = ok && c.L3Cores >= 0 && c.Nodes >= 0 && c.Remote >= 0 && c.Slow >= 0 && (c.Slow == 0 || isFigure(c.Slowness, 1))
 	for _, dtype := range measuredDtypes {
 		r := c.Rates[dtype]
 		ok = ok && isFigure(r.FLOPs, mostPeak) && isFigure(r.Fetch, mostBandwidth) && isFigure(r.PackA, mostBandwidth) && isFigure(r.PackB, mostBandwidth)

@@ -13,7 +13,6 @@ import (
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
-	"matladder/backend/cpu/internal/probe"
 	"matladder/internal/cgroup"
 	"matladder/tile"
 )
@@ -90,20 +89,20 @@ func (b *Backend) WritePlan(ctx context.Context, w io.Writer, programs []*tile.P
 	if params.ISA != "" && params.ISA != b.options.ISA {
 		why = whyAsked
 	}
-	_, err = io.WriteString(w, e.Print(describe(&e.Plans[0].Machine, why, backend.Params{Extra: params.Extra}.String()), memory.AsksForHugePages))
+	_, err = io.WriteString(w, e.Print(describe(b.unmeasured().CPU, &e.Plans[0].Machine, why, backend.Params{Extra: params.Extra}.String()), memory.AsksForHugePages))
 	return err
 }
 
 // describe says what programs were compiled for; asked are choices as k=v pairs.
-func describe(m *plan.Machine, why, asked string) []string {
-	host, isa := probe.Host(), m.Kernels.ISA
-	first := host.Name + ": " + note(isa.String(), m.Workers)
+func describe(name string, m *plan.Machine, why, asked string) []string {
+	isa := m.Kernels.ISA
+	first := name + ": " + note(isa.String(), m.Workers)
 	for _, c := range []struct {
 		name  string
-		bytes int
-	}{{"L1", host.L1D}, {"L2", host.L2}, {"L3", host.L3}} {
+		bytes int64
+	}{{"L1", m.L1}, {"L2", m.L2}, {"L3", m.L3}} {
 		if c.bytes > 0 {
-			first += fmt.Sprintf("; %s %s", c.name, plan.KiB(int64(c.bytes)))
+			first += fmt.Sprintf("; %s %s", c.name, plan.KiB(c.bytes))
 		}
 	}
 	line := fmt.Sprintf("%s is %s", isa, why)

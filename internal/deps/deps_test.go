@@ -57,7 +57,7 @@ lower/internal/mlir: tile
 lower/internal/lowertest: backend backend/backendtest lower/internal/mlir problem tile tile/interp tile/tiletest
 lower/mosaic: internal/known tile problem lower/internal/mlir
 lower/stablehlo: machine/mesh tile problem problem/quant lower/internal/mlir
-lower/triton: internal/known tile tile/groups lower/internal/mlir
+lower/triton: tile tile/groups lower/internal/mlir
 lower/triton/ttir: lower/internal/mlir
 backend/internal/hlo: internal/each google.golang.org/protobuf/encoding/protowire
 backend/internal/stage: backend problem tile
@@ -75,7 +75,7 @@ backend/cpu/internal/amx: golang.org/x/sys/cpu
 backend/cpu/internal/evict:
 backend/cpu/internal/memory: golang.org/x/sys/unix
 backend/cpu/internal/probe: backend/cpu/internal/amx golang.org/x/sys/cpu golang.org/x/sys/unix machine
-backend/cpu/internal/rows: backend/cpu/internal/memory internal/bfloat16
+backend/cpu/internal/rows: backend/cpu/internal/memory internal/bfloat16 golang.org/x/sys/cpu
 backend/cpu/internal/vexp: internal/bfloat16
 backend/cpu/internal/widen: backend/cpu/internal/memory internal/bfloat16 internal/float16 tile
 backend/cpu/internal/timing: backend/cpu/internal/gemm backend/cpu/internal/memory backend/cpu/internal/probe tile
@@ -143,7 +143,7 @@ internal/deadline:
 internal/bfloat16:
 internal/float16:
 internal/cgroup:
-internal/child: internal/childlog golang.org/x/sys/unix
+internal/child: internal/childlog golang.org/x/sys/unix internal/each
 cmd/matladder: backend/registry/builtin internal/cli internal/known plugins/probe cmd/internal/bench cmd/internal/compare cmd/internal/inspect cmd/internal/mesh cmd/internal/peers cmd/internal/plot cmd/internal/plugin cmd/internal/tune cmd/internal/workshop
 cmd/internal/deviceflag: backend/registry/builtin backend/registry internal/cli github.com/spf13/pflag
 cmd/internal/sweepflag: configs internal/known harness internal/cli internal/files kernels problem results tile github.com/spf13/pflag

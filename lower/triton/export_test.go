@@ -1,9 +1,22 @@
 package triton
 
-import "strconv"
+import (
+	"fmt"
+	"strconv"
+)
 
 // Targets are the generations, the default first.
 func Targets() []Target { return targets }
+
+// FindTarget returns the generation of that name.
+func FindTarget(name string) (Target, error) {
+	for _, t := range targets {
+		if t.Name == name {
+			return t, nil
+		}
+	}
+	return Target{}, fmt.Errorf("no GPU generation %s", name)
+}
 
 // Values are the parameters that are chosen, as they are recorded.
 func (p Params) Values() map[string]string {

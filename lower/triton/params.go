@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"matladder/internal/known"
 	"matladder/tile"
 )
 
@@ -161,9 +160,22 @@ var targets = []Target{
 	{Name: "gfx950", SharedBytes: 160 << 10, RegisterBytes: 512 << 10, wide: true, float32s: true, stages: 2},
 }
 
-// FindTarget returns the generation of that name.
-func FindTarget(name string) (Target, error) {
-	return known.Find("GPU generation", name, targets, func(t Target) string { return t.Name })
+// chips are the generations of GPUs by their keys in the chip table.
+var chips = map[string]string{
+	"nvidia_a100_40gb": "sm_80", "nvidia_a100_80gb": "sm_80", "nvidia_rtx_a6000": "sm_80", "nvidia_l4": "sm_89", "nvidia_l40s": "sm_89",
+	"nvidia_h100_sxm": "sm_90", "nvidia_h100_pcie": "sm_90", "nvidia_h200": "sm_90", "nvidia_b200": "sm_100",
+	"nvidia_gb200": "sm_100", "nvidia_b300": "sm_100", "nvidia_rtx_pro_6000_server": "sm_120",
+	"amd_mi300x": "gfx942", "amd_mi325x": "gfx942", "amd_mi350x": "gfx950", "amd_mi355x": "gfx950",
+}
+
+// TargetOf is the generation of a chip with so much shared memory; the zero Target of what is not
+// in the table. The RTX A6000 has the instructions of the A100, the B300 those of the B200.
+func TargetOf(chip string, sharedBytes int64) (t Target) {
+	if i := slices.IndexFunc(targets, func(t Target) bool { return t.Name == chips[chip] }); i >= 0 {
+		t = targets[i]
+		t.SharedBytes = min(t.SharedBytes, sharedBytes)
+	}
+	return t
 }
 
 // checkProducts refuses what a generation has no instructions for.

@@ -66,6 +66,7 @@ type product struct {
 	readsB      bool    // b is not packed
 	arrays      float64 // bytes of all
 	shared      float64 // bytes of the cache that cores share: what it does not hold comes from memory
+	together    int     // workers that share it
 }
 
 // product is false where the machine does not say how fast it multiplies the operands of p.
@@ -82,6 +83,10 @@ func (c cores) product(p problem.Matmul) (*product, bool) {
 	x.readsB = p.M <= rate.Direct && !x.packedB
 	x.arrays = float64(x.batch) * (float64(x.m)*float64(x.k)*x.a + float64(x.k)*float64(x.n)*x.b + float64(x.m)*float64(x.n)*x.c)
 	x.shared = float64(max(c.L3, int64(x.workers)*c.L2))
+	if x.together = x.workers; c.L3Cores > 0 {
+		x.together = min(x.workers, c.L3Cores)
+		x.shared = float64(max(c.L3, int64(x.together)*c.L2))
+	}
 	if x.arrays <= float64(c.L2)/2 { // each core's own cache has all that it meets, launch after launch
 		near := *c.Cores
 		near.Shared = max(near.Shared, rate.FLOPs/nearFLOPs*x.b)
@@ -225,10 +230,20 @@ func (x *product) keeping(sums, steps float64) float64 {
 
 // beyond reports whether so many bytes of each core, which it goes through again and again,
 // leave the cache that cores share to memory; half of it is for what passes through.
-func (x *product) beyond(bytes float64) bool { return float64(x.workers)*bytes > x.shared/2 }
+func (x *product) beyond(bytes float64) bool { return float64(x.together)*bytes > x.shared/2 }
 
 // memory is the bytes/s that a core reads from memory with all others.
 func (x *product) memory() float64 { return min(x.Shared, x.Memory/float64(x.workers)) }
+
+// everywhere is memory, of what all cores read and all nodes have a part of.
+func (x *product) everywhere() float64 {
+	near := x.memory()
+	if x.Nodes < 2 || x.Remote <= 0 {
+		return near
+	}
+	part := 1 / float64(x.Nodes)
+	return 1 / (part/near + (1-part)/min(near, x.Remote/(part*float64(x.workers))))
+}
 
 // source is the bytes/s at which a core reads b where it lies.
 func (x *product) source() float64 { return x.reading(x.sizeB()) }
@@ -239,7 +254,7 @@ func (x *product) sizeB() float64 { return float64(x.k) * float64(x.n) * x.b }
 // cores share does not hold them.
 func (x *product) reading(bytes float64) float64 {
 	if bytes > x.shared {
-		return x.memory()
+		return x.everywhere()
 	}
 	return x.Shared
 }

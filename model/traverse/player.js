@@ -23,6 +23,7 @@ function traversalPlayer(element, recording, level) {
   const more = recording.totals.grid_steps - steps.length;
   find("p").textContent = (more > 0 ? `The first ${steps.length} of ${recording.totals.grid_steps} steps. ` : "") +
     `Whole launch: ${size(recording.totals.bytes_moved)} moved, ${size(recording.totals.bytes_reread)} of them again.`;
+  const look = getComputedStyle(element), ink = look.color, paper = look.backgroundColor;
   const canvas = find("canvas"), slider = find(".at"), play = find("[data-do=play]");
   slider.max = Math.max(0, steps.length - 1);
 
@@ -78,7 +79,9 @@ function traversalPlayer(element, recording, level) {
     if (!steps.length) return;
     const step = steps[at], program = recording.programs[step.program];
     const ratio = window.devicePixelRatio || 1, width = element.clientWidth - 16;
-    const { places, height } = layout(program.refs, width);
+    // Scratch is one block, in use at each step.
+    const kept = (program.scratch || []).map((r) => ({ ...r, array: r.block, scratch: true })), refs = [...program.refs, ...kept];
+    const { places, height } = layout(refs, width);
     canvas.width = width * ratio; canvas.height = height * ratio; canvas.style.height = height + "px";
     const g = canvas.getContext("2d");
     g.scale(ratio, ratio);
@@ -88,9 +91,9 @@ function traversalPlayer(element, recording, level) {
       const [r0, c0, r1, c1] = rectangle(r, block);
       return [x + c0 / cols * w, y + r0 / rows * h, Math.max(1, (c1 - c0) / cols * w), Math.max(1, (r1 - r0) / rows * h)];
     };
-    program.refs.forEach((r, i) => {
+    refs.forEach((r, i) => {
       const [x, y, w, h] = places.get(r);
-      g.fillStyle = "#fff"; g.fillRect(x, y, w, h);
+      g.fillStyle = r.scratch ? colour.kept : paper; g.fillRect(x, y, w, h);
       const moves = new Map();
       for (let s = 0; s < at; s++) {
         if (steps[s].program !== step.program || !steps[s].moves[i]) continue;
@@ -98,16 +101,16 @@ function traversalPlayer(element, recording, level) {
         moves.set(key, [(moves.get(key) || [0])[0] + 1, steps[s].blocks[i]]);
       }
       for (const [n, block] of moves.values()) { g.fillStyle = n > 1 ? colour.often : colour.once; g.fillRect(...box(r, block)); }
-      g.fillStyle = current[step.moves[i]]; g.fillRect(...box(r, step.blocks[i]));
+      if (!r.scratch) { g.fillStyle = current[step.moves[i]]; g.fillRect(...box(r, step.blocks[i])); }
       g.strokeStyle = "#999"; g.lineWidth = 0.5;
       const rows = rowsOf(r.array), cols = colsOf(r.array);
       const bh = r.block.length > 1 ? r.block[r.block.length - 2] : 1, bw = r.block.length ? r.block[r.block.length - 1] : 1;
       if (bw / cols * w > 4) for (let c = bw; c < cols; c += bw) { g.beginPath(); g.moveTo(x + c / cols * w, y); g.lineTo(x + c / cols * w, y + h); g.stroke(); }
       if (bh / rows * h > 4 && r.array.length === 2) for (let b = bh; b < rows; b += bh) { g.beginPath(); g.moveTo(x, y + b / rows * h); g.lineTo(x + w, y + b / rows * h); g.stroke(); }
-      g.strokeStyle = "#222"; g.lineWidth = 1; g.strokeRect(x, y, w, h);
-      g.fillStyle = "#222";
-      const name = r.name + "  " + r.array.join("×");
-      g.fillText(g.measureText(name).width < w + 24 ? name : r.name, x, y - 6);
+      g.strokeStyle = ink; g.lineWidth = 1; g.strokeRect(x, y, w, h);
+      g.fillStyle = ink;
+      const name = r.name + "  " + r.array.join("×") + (r.scratch ? ", stays in fast memory" : "");
+      g.fillText(r.scratch || g.measureText(name).width < w + 24 ? name : r.name, x, y - 6);
     });
     const c = step.after;
     const ids = program.axes.map((a, d) => `${a.name}=${step.ids[d]}`).join(" ") || "one program";

@@ -27,6 +27,8 @@ type RecordedProgram struct {
 	Name string         `json:"name"`
 	Axes []RecordedAxis `json:"axes"`
 	Refs []RecordedRef  `json:"refs"` // those that visits are of
+	// Scratch stays in fast memory: no visit is of it.
+	Scratch []RecordedRef `json:"scratch,omitempty"`
 }
 
 // RecordedAxis is one axis of a grid.
@@ -85,10 +87,11 @@ func recordProgram(p *tile.Program) RecordedProgram {
 	axis := func(a *tile.Axis) RecordedAxis { return RecordedAxis{a.Name, a.Size, a.Semantics.String()} }
 	rp := RecordedProgram{Name: p.Name, Axes: each.Of(p.Grid, axis)}
 	for _, r := range p.Refs {
+		list := &rp.Refs
 		if r.Kind == tile.Scratch {
-			continue
+			list = &rp.Scratch
 		}
-		rp.Refs = append(rp.Refs, RecordedRef{r.Name, r.Kind.String(), r.Dtype.String(), r.Array, r.BlockSizes()})
+		*list = append(*list, RecordedRef{r.Name, r.Kind.String(), r.Dtype.String(), r.Array, r.BlockSizes()})
 	}
 	return rp
 }

@@ -81,8 +81,8 @@ func (t *textTable) header(programs []*tile.Program, s *Step) {
 		}
 		column(v.Ref.Name, len(cell(&Visit{Index: last})))
 	}
-	for _, name := range []string{"loads", "skipped", "moved", "moved again", "fast memory"} {
-		column(name, 9)
+	for _, name := range []string{"moved", "again", "fast memory"} {
+		column(name, 8)
 	}
 	t.row(names...)
 }
@@ -92,7 +92,7 @@ func (t *textTable) step(programs []*tile.Program, s *Step) {
 		t.header(programs, s)
 	}
 	cells := slices.Concat([]string{fmt.Sprint(s.GridSteps)}, each.Of(s.IDs, strconv.Itoa), each.Of(each.Pointers(s.Visits), cell))
-	t.row(append(cells, fmt.Sprint(s.BlocksLoaded), fmt.Sprint(s.LoadsSkipped), Bytes(s.BytesMoved()), Bytes(s.BytesReread), FastMemory(s.FastBytes))...)
+	t.row(append(cells, Bytes(s.BytesMoved()), Bytes(s.BytesReread), FastMemory(s.FastBytes))...)
 }
 
 // cell is a block with a mark for its move.
@@ -101,7 +101,7 @@ func cell(v *Visit) string {
 	if v.Ref != nil && v.Ref.Kind == tile.Table {
 		return mark + "all"
 	}
-	return mark + "[" + commas(v.Index) + "]"
+	return mark + strings.ReplaceAll(fmt.Sprint(v.Index), " ", ",")
 }
 
 func (t *textTable) totals(programs []*tile.Program, s *Totals) {

@@ -288,13 +288,20 @@ func (g Gemv) sums(a *Asm, rows, cols int) []string {
 // nearL1 is how many bytes of a a turn may be ahead of another to ask for, for L1 to hold them all.
 const nearL1 = 16 << 10
 
-// asks sets registers to where each fourth row is that steps ask for: of the next turn, or where those
+// asks sets registers to where each fourth row is that steps ask for: of a turn ahead, or where those
 // would drive out what L1 holds, of this one.
 func (g Gemv) asks(a *Asm, rows int, asks []string) {
-	const row, ahead = 4 << 10, 512 // bytes
+	const row, ahead = 4 << 10, 512     // bytes
+	const short, doublings = 2 << 10, 2 // of turns that take less time than memory
 	near := a.NewLabel("near")
 	a.Op("MOVQ", imm(rows), asks[0])
 	a.Op("IMULQ", rGemvLDA, asks[0])
+	for range doublings {
+		long := a.NewLabel("long")
+		a.JumpIf(asks[0], "JGT", short, long)
+		a.Op("ADDQ", asks[0], asks[0])
+		a.Place(long)
+	}
 	a.Op("ADDQ", rA, asks[0])
 	a.JumpIf(rGemvLDA, "JLE", min(row, nearL1/rows), near)
 	a.Op("LEAQ", at(rA, ahead), asks[0])

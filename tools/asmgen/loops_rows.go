@@ -1,15 +1,12 @@
 package asmgen
 
-import "strings"
-
 // rowsAVX2 and rowsAVX512 are the routines of package rows: loops over elements of rows.
 func rowsAVX2() []func(*Asm) {
 	return []func(*Asm){
-		constants(constant{"one", []uint32{1}}, constant{"half", []uint32{0x7fff}}, constant{"quiet", []uint32{1 << 22}}),
 		binary("add", "float32", "VADDPS"), binary("sub", "float32", "VSUBPS"), binary("mul", "float32", "VMULPS"),
 		binary("addInt32", "int32", "VPADDD"), binary("subInt32", "int32", "VPSUBD"), binary("mulInt32", "int32", "VPMULLD"),
 		extreme("max", "VMAXPS", "VANDPS"), extreme("min", "VMINPS", "VORPS"),
-		addMul, subMul, selectElements, scale, divide,
+		selectElements, scale,
 		convert("fromInt32", "(dst *float32, x *int32, n int)", 64, 64, func(a *Asm) {
 			a.times(2, "VCVTDQ2PS", avx2.in("SI"), avx2.from(0))
 			a.times(2, "VMOVUPS", avx2.from(0), avx2.in("DI"))
@@ -18,53 +15,14 @@ func rowsAVX2() []func(*Asm) {
 			avx2.floats(a, 2, "SI", 0)
 			a.times(2, "VMOVUPS", avx2.from(0), avx2.in("DI"))
 		}),
-		convert("copyNonTemporal", "(dst, x *float32, n int)", 64, 64, func(a *Asm) {
-			a.times(2, "VMOVUPS", avx2.in("SI"), avx2.from(0))
-			a.times(2, "VMOVNTPS", avx2.from(0), avx2.in("DI"))
-		}),
-		rounding("toBFloat16", "VMOVDQU", loadFloats), rounding("toBFloat16NonTemporal", "VMOVNTDQ", loadFloats),
-		rounding("addBFloat16", "VMOVDQU", func(a *Asm) {
-			avx2.floats(a, 2, "DI", 0)
-			a.times(2, "VADDPS", avx2.in("SI"), avx2.from(0), avx2.from(0))
-		}),
-		mulBFloat16(avx2), affine(avx2, false), affine(avx2, true),
-		products(avx2, false), products(avx2, true),
+		mulBFloat16(avx2),
 	}
 }
 
 func rowsAVX512() []func(*Asm) {
 	return []func(*Asm){
 		constants(constant{"rounding", []uint32{0x8000, 0x10000, 0xffff, 1 << 22}}, constant{"highs", oddWords}),
-		overRows("toBFloat16", "(dst *uint16, ldd int, x *float32, ldx, rows, n int)", 2, 4, func(a *Asm) {
-			a.do(`VMOVUPS (SI), Z0`)
-			avx512.round(a, 0)
-			a.do(`VPSRLD $16, Z2, Z2
-				VPMOVDW Z2, (DI)`)
-		}),
-		overRows("scale", "(dst *float32, ldd int, x *float32, ldx int, by float32, rows, n int)", 4, 4, func(a *Asm) {
-			a.do(`VMULPS (SI), Z2, Z0
-				VMOVUPS Z0, (DI)`)
-		}),
-		overRows("fromBFloat16", "(dst *float32, ldd int, x *uint16, ldx, rows, n int)", 4, 2, func(a *Asm) {
-			avx512.floats(a, 1, "SI", 0)
-			a.do(`VMOVUPS Z0, (DI)`)
-		}),
-		func(a *Asm) {
-			a.Func("toBFloat16NonTemporalAVX512", "(dst *uint16, x *float32, n int)", "DI", "SI", "CX")
-			avx512.roundingConstants(a)
-			a.over(16, "CX", func() {
-				a.do(`VMOVUPS (SI), Z0`)
-				avx512.round(a, 0)
-				a.do(`VPSRLD $16, Z2, Z2
-					VPMOVDW Z2, Y2
-					VMOVNTDQ Y2, (DI)`)
-				a.advance(64, "SI")
-				a.advance(32, "DI")
-			})
-			a.Return()
-		},
-		mulBFloat16(avx512), affine(avx512, false), affine(avx512, true),
-		products(avx512, false), products(avx512, true),
+		mulBFloat16(avx512),
 	}
 }
 
@@ -126,19 +84,6 @@ func extreme(name, which, meet string) func(*Asm) {
 }
 
 var (
-	addMul = ofThreeFloats("addMul", func(a *Asm) {
-		loadFloats(a)
-		a.times(2, "VMULPS", avx2.in("DX"), avx2.from(0), avx2.from(0))
-		a.times(2, "VADDPS", avx2.in("DI"), avx2.from(0), avx2.from(0))
-		a.times(2, "VMOVUPS", avx2.from(0), avx2.in("DI"))
-	})
-	subMul = ofThreeFloats("subMul", func(a *Asm) {
-		loadFloats(a)
-		a.times(2, "VMOVUPS", avx2.in("DI"), avx2.from(2))
-		a.times(2, "VMULPS", avx2.in("DX"), avx2.from(0), avx2.from(0))
-		a.times(2, "VSUBPS", avx2.from(0), avx2.from(2), avx2.from(2))
-		a.times(2, "VMOVUPS", avx2.from(2), avx2.in("DI"))
-	})
 	// A blend looks at the sign.
 	selectElements = ofThree("select", "(dst, x, y *float32, cond *bool, n int)", []string{"DI", "SI", "DX", "BX", "CX"}, func(a *Asm) {
 		a.times(2, "VPMOVZXBD", every(8, "BX"), avx2.from(0))
@@ -148,35 +93,21 @@ var (
 		a.times(2, "VMOVUPS", avx2.from(2), avx2.in("DI"))
 		a.advance(16, "BX")
 	})
-	scale = byNumber("scale", func(a *Asm) {
-		a.times(2, "VMULPS", avx2.in("SI"), same("Y2"), avx2.from(0))
-	})
-	divide = byNumber("divide", func(a *Asm) {
-		loadFloats(a)
-		a.times(2, "VDIVPS", same("Y2"), avx2.from(0), avx2.from(0))
-	})
-)
-
-// byNumber is an operation on x and a number, which Y2 holds.
-func byNumber(name string, body func(a *Asm)) func(*Asm) {
-	return func(a *Asm) {
-		a.Func(name+"AVX2", "(dst, x *float32, by float32, n int)", "DI", "SI", "Y2", "CX")
+	scale = func(a *Asm) {
+		a.Func("scaleAVX2", "(dst, x *float32, by float32, n int)", "DI", "SI", "Y2", "CX")
 		a.over(16, "CX", func() {
-			body(a)
+			a.times(2, "VMULPS", avx2.in("SI"), same("Y2"), avx2.from(0))
 			a.times(2, "VMOVUPS", avx2.from(0), avx2.in("DI"))
 			a.advance(64, "SI", "DI")
 		})
 		a.Return()
 	}
-}
+)
 
 // convert is a loop over sixteen elements of x, so many bytes, and of dst.
 func convert(name, signature string, bytes, bytesOut int, body func(a *Asm)) func(*Asm) {
 	return func(a *Asm) {
 		a.Func(name+"AVX2", signature, "DI", "SI", "CX")
-		if strings.Contains(signature, "dst *uint16") {
-			avx2.roundingConstants(a)
-		}
 		a.over(16, "CX", func() {
 			body(a)
 			a.advance(bytes, "SI")
@@ -186,97 +117,10 @@ func convert(name, signature string, bytes, bytesOut int, body func(a *Asm)) fun
 	}
 }
 
-// rounding rounds to bfloat16 what body leaves in two registers.
-func rounding(name, store string, body func(a *Asm)) func(*Asm) {
-	return convert(name, "(dst *uint16, x *float32, n int)", 64, 32, func(a *Asm) {
-		body(a)
-		avx2.packRounded(a)
-		a.Op(store, "Y2", "(DI)")
-	})
-}
-
 // floats are vectors of bfloat16 as float32, in registers from one number on.
 func (v Vector) floats(a *Asm, n int, base string, first int) {
 	a.times(n, "VPMOVZXWD", every(v.bytes()/2, base), v.from(first))
 	a.times(n, "VPSLLD", same("$16"), v.from(first), v.from(first))
-}
-
-func (v Vector) roundingConstants(a *Asm) {
-	if v.Masks {
-		for i, reg := range []string{"Z13", "Z14", "Z15", "Z10"} {
-			a.broadcast("VPBROADCASTD", "rounding", i, reg)
-		}
-		return
-	}
-	for i, name := range []string{"one", "half", "quiet"} {
-		a.broadcast("VPBROADCASTD", name, 0, v.reg(13+i))
-	}
-}
-
-// round rounds register i to bfloat16, whose bits it leaves in register i+2: in the low halves of
-// lanes, (x + 0x7fff + bit 16 of x) >> 16, and x | quiet >> 16 for a NaN; with masks in the high
-// halves: those of x + 0x8000, of a tie without the last bit, and of x | quiet for a NaN.
-func (v Vector) round(a *Asm, i int) {
-	x, t, nan := v.reg(i), v.reg(i+2), v.reg(i+4)
-	if v.Masks {
-		a.Op("VPADDD", "Z13", x, t)
-		a.Op("VPTESTNMD", "Z15", t, "K1")
-		a.Op("VCMPPS", "$3", x, x, "K2")
-		a.Op("VPANDND", t, "Z14", "K1", t)
-		a.Op("VPORD", "Z10", x, "K2", t)
-		return
-	}
-	a.Op("VPSRLD", "$16", x, t)
-	a.Op("VPAND", "Y13", t, t)
-	a.Op("VPADDD", "Y14", t, t)
-	a.Op("VPADDD", x, t, t)
-	a.Op("VCMPPS", "$3", x, x, nan)
-	a.Op("VPOR", "Y15", x, x)
-	a.Op("VBLENDVPS", nan, x, t, t)
-	a.Op("VPSRLD", "$16", t, t)
-}
-
-// packRounded rounds registers 0 and 1 to bfloat16, which register 2 holds then.
-func (v Vector) packRounded(a *Asm) {
-	v.round(a, 0)
-	v.round(a, 1)
-	if v.Masks {
-		a.Op("VPERMT2W", "Z3", "Z9", "Z2")
-		return
-	}
-	a.Op("VPACKUSDW", "Y3", "Y2", "Y2")
-	a.Op("VPERMQ", "$0xd8", "Y2", "Y2")
-}
-
-// overRows is a loop over sixteen elements a turn of rows that are ldd and ldx elements apart, of
-// so many bytes.
-func overRows(name, signature string, bytesOut, bytes int, body func(a *Asm)) func(*Asm) {
-	return func(a *Asm) {
-		regs := []string{"R8", "R10", "R9", "R11"}
-		if strings.Contains(signature, "by float32") {
-			regs = append(regs, "Z2")
-		}
-		a.Func(name+"AVX512", signature, append(regs, "R12")...)
-		a.Op("SHLQ", imm(log2(bytesOut)), "R10")
-		a.Op("SHLQ", imm(log2(bytes)), "R11")
-		if strings.Contains(signature, "dst *uint16") {
-			avx512.roundingConstants(a)
-		}
-		a.eachRow("R12", func() {
-			a.do(`MOVQ R8, DI
-				MOVQ R9, SI`)
-			a.load("n", "CX")
-			a.over(16, "CX", func() {
-				body(a)
-				a.advance(16*bytes, "SI")
-				a.advance(16*bytesOut, "DI")
-			})
-		}, func() {
-			a.do(`ADDQ R10, R8
-				ADDQ R11, R9`)
-		})
-		a.Return()
-	}
 }
 
 // mulBFloat16 multiplies bfloat16 by float32 where products are bfloat16 again: their upper halves.
@@ -301,128 +145,6 @@ func mulBFloat16(v Vector) func(*Asm) {
 			}
 			a.advance(2*v.bytes(), "SI")
 			a.advance(v.bytes(), "DI")
-		})
-		a.Return()
-	}
-}
-
-// affine is what is at x, plus a, times b, times what is at w, plus what is at c, two vectors a
-// turn; past says whether dst is written past the caches.
-func affine(v Vector, narrow bool) func(*Asm) {
-	name, kind, store, bytes := "affine", "float32", []string{"VMOVUPS", "VMOVNTPS"}, 2*v.bytes()
-	if narrow {
-		name, kind, store, bytes = "affineBFloat16", "uint16", []string{"VMOVDQU", "VMOVNTDQ"}, v.bytes()
-		if v.Masks {
-			store[0] = "VMOVDQU64"
-		}
-	}
-	return func(a *Asm) {
-		a.Func(name+v.Suffix, "(dst, x *"+kind+", a, b float32, w, c *float32, n int, past bool)")
-		a.load("a", v.reg(12))
-		a.load("b", v.reg(11))
-		if narrow {
-			if v.Masks {
-				a.Op("VMOVDQU64", constantAt("highs", 0), "Z9")
-			}
-			v.roundingConstants(a)
-		}
-		for _, arg := range [][2]string{{"dst", "DI"}, {"x", "SI"}, {"w", "DX"}, {"c", "BX"}, {"n", "CX"}} {
-			a.load(arg[0], arg[1])
-		}
-		past := a.NewLabel("past")
-		a.Op("CMPB", a.arg("past"), imm(0))
-		a.Op("JNE", string(past))
-		for i, store := range store {
-			if i > 0 {
-				a.Place(past)
-			}
-			a.over(2*v.Lanes, "CX", func() {
-				if narrow {
-					v.floats(a, 2, "SI", 0)
-				} else {
-					a.times(2, "VMOVUPS", v.in("SI"), v.from(0))
-				}
-				a.times(2, "VADDPS", same(v.reg(12)), v.from(0), v.from(0))
-				a.times(2, "VMULPS", same(v.reg(11)), v.from(0), v.from(0))
-				a.times(2, "VMULPS", v.in("DX"), v.from(0), v.from(0))
-				a.times(2, "VADDPS", v.in("BX"), v.from(0), v.from(0))
-				if narrow {
-					v.packRounded(a)
-					a.Op(store, v.reg(2), "(DI)")
-				} else {
-					a.times(2, store, v.from(0), v.in("DI"))
-				}
-				a.advance(bytes, "SI", "DI")
-				a.advance(8*v.Lanes, "DX", "BX")
-			})
-			a.Return()
-		}
-	}
-}
-
-// products is x·y + z·w of rows, or x·y - z·w where sign has the sign of a number; AX is the
-// element.
-func products(v Vector, narrow bool) func(*Asm) {
-	name, kind, bytes, xor := "products", "float32", 4, "VXORPS"
-	if narrow {
-		name, kind, bytes = "productsBFloat16", "uint16", 2
-	}
-	if v.Masks {
-		xor = "VPXORD"
-	}
-	return func(a *Asm) {
-		x0, x1, sign := v.reg(0), v.reg(1), v.reg(7)
-		of := func(base string, bytes int) string { return indexed(at(base, 0), "AX", bytes) }
-		a.Func(name+v.Suffix, strings.ReplaceAll("(dst *T, ldd int, x *T, ldx int, y *float32, ldy int, z *T, ldz int, w *float32, ldw int, rows, n int, sign float32)", "T", kind),
-			"R8", "", "R9", "", "R10", "", "R11", "", "R12", "", "R13", "CX", sign)
-		if narrow {
-			v.roundingConstants(a)
-		}
-		a.eachRow("R13", func() {
-			a.Op("XORQ", "AX", "AX")
-			element := a.NewLabel("element")
-			a.Place(element)
-			if narrow {
-				a.Op("VPMOVZXWD", of("R9", 2), x0)
-				a.Op("VPMOVZXWD", of("R11", 2), x1)
-				a.times(2, "VPSLLD", same("$16"), v.from(0), v.from(0))
-				a.Op("VMULPS", of("R10", 4), x0, x0)
-				a.Op("VMULPS", of("R12", 4), x1, x1)
-			} else {
-				a.Op("VMOVUPS", of("R9", 4), x0)
-				a.Op("VMULPS", of("R10", 4), x0, x0)
-				a.Op("VMOVUPS", of("R11", 4), x1)
-				a.Op("VMULPS", of("R12", 4), x1, x1)
-			}
-			a.Op(xor, sign, x1, x1)
-			a.Op("VADDPS", x1, x0, x0)
-			switch {
-			case !narrow:
-				a.Op("VMOVUPS", x0, of("R8", 4))
-			case v.Masks:
-				v.round(a, 0)
-				a.Op("VPSRLD", "$16", "Z2", "Z2")
-				a.Op("VPMOVDW", "Z2", of("R8", 2))
-			default:
-				v.round(a, 0)
-				a.Op("VEXTRACTI128", "$1", "Y2", "X3")
-				a.Op("VPACKUSDW", "X3", "X2", "X2")
-				a.Op("VMOVDQU", "X2", of("R8", 2))
-			}
-			a.Op("ADDQ", imm(v.Lanes), "AX")
-			a.Op("CMPQ", "AX", "CX")
-			a.Op("JLT", string(element))
-		}, func() {
-			for i, ld := range []string{"ldd", "ldx", "ldy", "ldz", "ldw"} {
-				base := []string{"R8", "R9", "R10", "R11", "R12"}[i]
-				a.load(ld, "AX")
-				if ld == "ldy" || ld == "ldw" {
-					a.Op("LEAQ", of(base, 4), base)
-					continue
-				}
-				a.Op("SHLQ", imm(log2(bytes)), "AX")
-				a.Op("ADDQ", "AX", base)
-			}
 		})
 		a.Return()
 	}

@@ -2,7 +2,7 @@ package asmgen
 
 import "math"
 
-// The routines of package vexp: exponentials, sums, sums of squares and the largest of rows.
+// The routines of package vexp: exponentials, sums and the largest of rows.
 
 // vexpNumbers are those of vexp.go: the bounds of both arguments, log₂e in two parts, the
 // coefficients, the constant first, and the bias of an exponent.
@@ -23,7 +23,7 @@ func vexp(v Vector) []func(*Asm) {
 	} else {
 		list = append(list, power256("exp2"), power256("exp"), largestOf)
 	}
-	return append(list, halves(v), sum(v, false), sum(v, true), squares(v, false), squares(v, true))
+	return append(list, halves(v), sum(v))
 }
 
 // bounds and parts bring numbers to registers.
@@ -160,50 +160,18 @@ func halves(v Vector) func(*Asm) {
 	}
 }
 
-// addingTo is a loop over the elements of x, of which body brings as many as there are sums to the
-// registers behind these and adds.
-func addingTo(v Vector, name, signature string, body func(a *Asm), regs ...string) func(*Asm) {
+func sum(v Vector) func(*Asm) {
 	return func(a *Asm) {
-		a.Func(name+v.Suffix, signature, regs...)
-		a.times(v.sumVectors(), "VMOVUPS", v.in("DI"), v.from(0))
-		a.over(sumLanes, "CX", func() { body(a) })
-		a.times(v.sumVectors(), "VMOVUPS", v.from(0), v.in("DI"))
+		a.Func("sum"+v.Suffix, "(sums, x *float32, n int)", "DI", "SI", "CX")
+		n := v.sumVectors()
+		a.times(n, "VMOVUPS", v.in("DI"), v.from(0))
+		a.over(sumLanes, "CX", func() {
+			a.times(n, "VADDPS", v.in("SI"), v.from(0), v.from(0))
+			a.advance(4*sumLanes, "SI")
+		})
+		a.times(n, "VMOVUPS", v.from(0), v.in("DI"))
 		a.Return()
 	}
-}
-
-func sum(v Vector, narrow bool) func(*Asm) {
-	n := v.sumVectors()
-	if narrow {
-		return addingTo(v, "sumBFloat16", "(sums *float32, x *uint16, n int)", func(a *Asm) {
-			v.floats(a, n, "SI", n)
-			a.times(n, "VADDPS", v.from(n), v.from(0), v.from(0))
-			a.advance(2*sumLanes, "SI")
-		}, "DI", "SI", "CX")
-	}
-	return addingTo(v, "sum", "(sums, x *float32, n int)", func(a *Asm) {
-		a.times(n, "VADDPS", v.in("SI"), v.from(0), v.from(0))
-		a.advance(4*sumLanes, "SI")
-	}, "DI", "SI", "CX")
-}
-
-func squares(v Vector, narrow bool) func(*Asm) {
-	n, less, name, kind := v.sumVectors(), v.reg(15), "squares", "float32"
-	if narrow {
-		name, kind = "squaresBFloat16", "uint16"
-	}
-	return addingTo(v, name, "(sums *float32, x *"+kind+", less float32, n int)", func(a *Asm) {
-		if narrow {
-			v.floats(a, n, "SI", n)
-			a.advance(2*sumLanes, "SI")
-		} else {
-			a.times(n, "VMOVUPS", v.in("SI"), v.from(n))
-			a.advance(4*sumLanes, "SI")
-		}
-		a.times(n, "VSUBPS", same(less), v.from(n), v.from(n))
-		a.times(n, "VMULPS", v.from(n), v.from(n), v.from(n))
-		a.times(n, "VADDPS", v.from(n), v.from(0), v.from(0))
-	}, "DI", "SI", less, "CX")
 }
 
 // ofEachRow writes what body leaves in X0 to dst, one number for each of rows that are ldx

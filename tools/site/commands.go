@@ -20,6 +20,9 @@ type live struct{ report, player, timeline []byte }
 // livePage is the page of what readers can work.
 const livePage = "live/index.html"
 
+// playerPage is the traversal player of v3.
+const playerPage = "live/player.html"
+
 // makeLive has the repository's own programs make the live pieces.
 func (s *site) makeLive(ctx context.Context) (*live, error) {
 	bin := filepath.Join(s.root, "out", ".commands") // kept: what is up to date is not linked again
@@ -199,7 +202,7 @@ func dedent(lines []string) string {
 // addLive makes the page of what readers can work, and its pieces.
 func (s *site) addLive(l *live) {
 	s.files["live/report.html"] = l.report
-	s.files["live/player.html"] = l.player
+	s.files[playerPage] = l.player
 	s.files["live/timeline.json"] = l.timeline
 	text, err := assets.ReadFile("assets/live.html")
 	if err != nil {

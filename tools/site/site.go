@@ -66,6 +66,7 @@ type site struct {
 	queue    []*page // pages whose source is still to be read
 	problems []string
 	checked  int
+	whole    bool // with what the repository's programs make
 }
 
 func newSite(repo fs.FS, root, base string) *site {
@@ -80,6 +81,7 @@ var patterns = []string{"README.md", "CONTRIBUTING.md", "docs/*.md", "docs/*/*.m
 // build makes all pages and checks their links. Without whole it leaves out the live pieces,
 // which take the commands themselves.
 func (s *site) build(ctx context.Context, whole bool) error {
+	s.whole = whole
 	for _, p := range patterns {
 		names, err := fs.Glob(s.repo, p)
 		if err != nil {
@@ -191,7 +193,7 @@ func (s *site) render() error {
 		}
 		s.files[p.output] = out.Bytes()
 	}
-	for _, name := range []string{"style.css", "site.js", "workshop.css", "engine.js", "exercise.js", "play.js"} {
+	for _, name := range []string{"style.css", "site.js", "workshop.css", "engine.js", "exercise.js", "play.js", "recorded.js"} {
 		text, err := assets.ReadFile("assets/" + name)
 		if err != nil {
 			return err

@@ -175,7 +175,7 @@ func TestNavigation(t *testing.T) {
 func TestMarkup(t *testing.T) {
 	page := "# T\n\n> [!WARNING]\n> Hot.\n\n| a |\n| --- |\n| 1 |\n\n```\ngo run ./cmd/x\n```\n\n```text\na < b\n```\n\n<details><summary>Why?</summary>\n\nSo.\n</details>\n"
 	text := string(buildSmall(t, map[string]string{"docs/page.md": page, "README.md": "# R\n"}, "").files["docs/page.html"])
-	for _, want := range []string{`<blockquote class="note"><p><strong>Warning</strong><br>Hot.`, `<div class="table"><table>`, `<pre class="run"><code>go run ./cmd/x`, "<pre><code>a &lt; b</code></pre>", "<details><summary>Why?</summary>\n<p>So.</p>\n</details>"} {
+	for _, want := range []string{`<blockquote class="note"><p><strong>Warning</strong><br>Hot.`, `<div class="table"><table>`, `<pre class="run"><code>go run ./cmd/x`, `<pre class="output" style="--columns: 5"><code><span>a &lt; b` + "\n</span></code></pre>", "<details><summary>Why?</summary>\n<p>So.</p>\n</details>"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("missing %s in\n%s", want, text)
 		}

@@ -61,8 +61,27 @@ func codeHTML(language, text string) string {
 	switch language {
 	case "sh", "bash", "shell", "console":
 		class = ` class="run"`
+	case "text", "figure", "recorded":
+		return outputHTML(text)
 	}
 	return fmt.Sprintf("<pre%s><code>%s</code></pre>\n", class, colour(language, text))
+}
+
+// mostColumns is how wide what is not cut may be on a narrow screen.
+const mostColumns = 72
+
+// outputHTML is what a command prints, in letters as small as its widest table needs on a narrow
+// screen, down to what can still be read. Longer lines go on below.
+func outputHTML(text string) string {
+	columns := 1
+	var out strings.Builder
+	for line := range strings.Lines(text + "\n") {
+		if n := utf8.RuneCountInString(line) - 1; n <= mostColumns {
+			columns = max(columns, n)
+		}
+		out.WriteString("<span>" + html.EscapeString(line) + "</span>")
+	}
+	return fmt.Sprintf("<pre class=\"output\" style=\"--columns: %d\"><code>%s</code></pre>\n", columns, out.String())
 }
 
 var formatter = chtml.New(chtml.WithClasses(true), chtml.PreventSurroundingPre(true))

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	_ "embed"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html"
 	"io/fs"
@@ -19,7 +21,11 @@ import (
 
 var lesson = regexp.MustCompile(`^workshop/lesson(\d+)\.md$`)
 
+//go:embed assets/tile.html
+var tileWords string // what a program may be made of
+
 const (
+	predict    = `<h2 id="predict">`   // of a lesson: what is behind its words
 	questions  = `<h2 id="questions">` // of a lesson: what is behind the exercise
 	playground = "docs/playground.md"
 	area       = `<textarea rows="20" spellcheck="false" autocapitalize="off" autocorrect="off" autocomplete="off" wrap="off" aria-label="%s">
@@ -31,7 +37,7 @@ const (
 func (s *site) addEditor(p *page, body string) (string, error) {
 	if p.source == playground {
 		p.wide, p.scripts = true, []string{"player.js", "engine.js", "play.js"}
-		return body + `<section class="play" aria-label="Playground">` + fmt.Sprintf(area, "Program", "") + "</section>\n", nil
+		return body + `<section class="play" aria-label="Playground">` + fmt.Sprintf(area, "Program", "") + "</section>\n" + tileWords, nil
 	}
 	if p.source == "workshop/README.md" {
 		p.scripts = []string{"engine.js", "exercise.js"} // for its marks
@@ -60,17 +66,51 @@ func (s *site) addEditor(p *page, body string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p.scripts = []string{"player.js", "engine.js", "exercise.js"}
+	p.wide, p.scripts = true, []string{"player.js", "engine.js", "exercise.js"}
+	box := ""
+	if bytes.Contains(text, []byte("tile.New(")) {
+		box = tileWords
+	}
+	figures, err := s.figures(m[1])
+	if err != nil {
+		return "", err
+	}
+	if s.whole { // the player that a command writes is shown in place of its name
+		body = written.ReplaceAllString(body, `<iframe src="`+relative(p.output, playerPage)+`" title="The traversal player of v3" loading="lazy" class="paper"></iframe>`)
+	}
+	body = strings.Replace(body, predict, figures+predict, 1)
 	editor := fmt.Sprintf(`<section class="exercise" data-number="%s" data-file="%s" data-files="%s" aria-label="The exercise in this page">
 <p>Or solve it here: each change is checked in this page, and kept in this browser.</p>
-%s
+%s%s
 </section>
-`, m[1], files[m[1]], html.EscapeString(string(list)), fmt.Sprintf(area, path.Base(blank), html.EscapeString(string(text))))
+`, m[1], files[m[1]], html.EscapeString(string(list)), box, fmt.Sprintf(area, path.Base(blank), html.EscapeString(string(text))))
 	before, after, ok := strings.Cut(body, questions)
 	if !ok {
 		return "", fmt.Errorf("%s: no questions to put the exercise before", p.source)
 	}
 	return before + editor + questions + after, nil
+}
+
+// written finds what a command of a lesson prints that writes the page of a player.
+var written = regexp.MustCompile(`<pre class="output"[^>]*><code><span>out/traverse_v3_block_512_float32\.html\s*</span></code></pre>`)
+
+// figures are those of a lesson's words, from the page that has all of them; those that only lead
+// back to the lesson are left out.
+func (s *site) figures(number string) (string, error) {
+	text, err := readFile(s.repo, "workshop/words.md")
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	_, part, _ := strings.Cut(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n## Lesson "+number+"\n")
+	part, _, _ = strings.Cut(part, "\n## ")
+	if part == "" || strings.Contains(part, "](") {
+		return "", err
+	}
+	var out bytes.Buffer
+	if err := markdown.Convert([]byte(part), &out); err != nil {
+		return "", err
+	}
+	return "<div class=\"figures\">\n" + out.String() + "</div>\n", nil
 }
 
 // addProgram builds what these pages run. It is a script, since a page that is a file may load

@@ -195,7 +195,24 @@ func workPlayground(t *testing.T, b driven, url func(string) string) {
 	const area = `document.querySelector(".play textarea")`
 	b.eval(area+`.focus(); `+area+`.setSelectionRange(`+area+`.value.indexOf("k.First()"), `+area+`.value.indexOf("k.First()") + 9)`, nil)
 	b.insert("k.Last()")
-	says("program.go:20: ex3: o: block")
+	says("program.go:20: v3: o: block")
+	state := func(want string) {
+		t.Helper()
+		var have string
+		if b.eval(`document.querySelector(".play .verdict").className`, &have); have != "verdict "+want {
+			t.Errorf("the verdict is %q, want %s", have, want)
+		}
+	}
+	state("wrong")
+	b.eval(`engine.limit = 1000; `+area+`.setSelectionRange(`+area+`.value.indexOf("t := "), `+area+`.value.indexOf("t := "))`, nil)
+	b.insert("for {\n}\n\t")
+	says("Running")
+	state("running")
+	says("was stopped")
+	state("wrong")
+	b.eval(`engine.limit = 5000; `+area+`.setSelectionRange(`+area+`.value.indexOf("for {"), `+area+`.value.indexOf("t := "))`, nil)
+	b.insert("")
+	says("program.go:20: v3: o: block")
 	b.eval(`document.querySelector(".play .buttons button").click()`, nil)
 	b.until(`location.hash.length > 100`)
 	var link string
@@ -203,7 +220,7 @@ func workPlayground(t *testing.T, b driven, url func(string) string) {
 	b.eval(`localStorage.clear()`, nil)
 	b.visit("about:blank")
 	b.visit(link)
-	says("program.go:20: ex3: o: block")
+	says("program.go:20: v3: o: block")
 	inspect(t, b)
 	b.eval(`document.getElementById("tab-Counts").focus()`, nil)
 	b.press("ArrowRight")

@@ -31,7 +31,7 @@ style: |
 
 # Why a matrix multiplication gets fast
 
-Ninety minutes, a laptop, no accelerator.
+75 minutes, a laptop, no accelerator.
 
 ` + "`go run ./cmd/workshop ready`" + `
 `
@@ -145,7 +145,7 @@ func portions(text string) []string {
 // announces reports whether a block is a line that ends in a colon, or a command ahead of
 // what it prints.
 func announces(block, next string) bool {
-	return strings.HasSuffix(block, ":") || strings.HasSuffix(block, "```") && strings.HasPrefix(next, "```text")
+	return strings.HasSuffix(block, ":") || strings.HasSuffix(block, "```") && (strings.HasPrefix(next, "```text") || strings.HasPrefix(next, "```recorded"))
 }
 
 // isList reports whether a block is a list or a paragraph with one behind it.

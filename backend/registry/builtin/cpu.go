@@ -3,6 +3,7 @@ package builtin
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"matladder/backend"
 	"matladder/backend/cpu"
@@ -43,6 +44,9 @@ func openCPU(ctx context.Context, r registry.Request) (*registry.Device, error) 
 	b, err := cpu.Open(cpu.Options{Threads: r.Threads, ISA: params.ISA, Pin: r.Pin, NoProbe: !r.Probe, Probing: r.Probing})
 	if err != nil {
 		return nil, &registry.RequestError{Err: err}
+	}
+	if r.Probe && os.Getenv(cpu.MachineVariable) != "" {
+		return nil, &registry.RequestError{Err: fmt.Errorf("%s is set: programs are planned for that machine (inspect --as plan), and nothing is measured", cpu.MachineVariable)}
 	}
 	if r.Probe && r.Anew {
 		b.ProbeAnew(ctx)

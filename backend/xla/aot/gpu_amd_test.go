@@ -81,10 +81,11 @@ func TestAMDOccupancy(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := regexp.MustCompile(`(?m)^; Occupancy: (\d+)`)
-	target, err := g.target()
+	device, err := g.Device()
 	if err != nil {
 		t.Fatal(err)
 	}
+	target := triton.TargetOf(device.Key, int64(device.FastBytes.Value))
 	for _, b := range []tile.Blocks{{M: 32, K: 32, N: 32}, {M: 64, K: 64, N: 64}, {M: 128, K: 64, N: 128}, {M: 256, K: 64, N: 128}} {
 		launch, err := triton.Lower(kernelstest.Build(t, "v5", problem.New(1024, 1024, 1024, tile.BFloat16), b), triton.Options{Target: target})
 		if err != nil {

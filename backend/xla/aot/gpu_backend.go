@@ -47,9 +47,7 @@ func OpenGPUBackend(o BackendOptions) (*GPUBackend, error) {
 		return nil, err
 	}
 	b.device.Arch = b.gpu.Arch
-	if b.target, err = b.gpu.target(); err != nil {
-		return nil, err
-	}
+	b.target = triton.TargetOf(b.device.Key, int64(b.device.FastBytes.Value))
 	if b.gpu.major == 0 {
 		if b.amd, err = openAMD(o.Options); err != nil {
 			return nil, err
@@ -63,26 +61,6 @@ func OpenGPUBackend(o BackendOptions) (*GPUBackend, error) {
 	}
 	b.cache, b.noCache = openCache(o.Cache, b.compiler.about("XLA for GPUs"))
 	return b, nil
-}
-
-// target is the generation of a GPU as lower/triton knows it. The RTX A6000's, of compute
-// capability 8.6, has the instructions of the A100 and the shared memory of the L4; the B300, of 10.3,
-// is a B200 to it.
-func (g GPU) target() (triton.Target, error) {
-	name := strings.TrimSuffix(g.Arch, "a")
-	if name == "sm_103" {
-		name = "sm_100"
-	}
-	if name == "sm_86" {
-		t, err := triton.FindTarget("sm_80")
-		if err != nil {
-			return t, err
-		}
-		small, err := triton.FindTarget("sm_89")
-		t.Name, t.SharedBytes = name, small.SharedBytes
-		return t, err
-	}
-	return triton.FindTarget(name)
 }
 
 // Name is aot-gpu.

@@ -50,13 +50,6 @@ func fits(l *stablehlo.Launch, m *hlo.Module) error {
 	return refused(s.Fits(l))
 }
 
-// gpuGenerations are those of the GPUs of the chip table, as package lower/triton names them.
-var gpuGenerations = map[string]string{
-	"nvidia_a100_40gb": "sm_80", "nvidia_a100_80gb": "sm_80", "nvidia_rtx_a6000": "sm_80", "nvidia_l4": "sm_89", "nvidia_l40s": "sm_89",
-	"nvidia_h100_sxm": "sm_90", "nvidia_h100_pcie": "sm_90", "nvidia_h200": "sm_90", "nvidia_b200": "sm_100",
-	"nvidia_gb200": "sm_100", "nvidia_b300": "sm_100", "nvidia_rtx_pro_6000_server": "sm_120",
-}
-
 // gpuKernels returns a launch of programs as Triton kernels.
 func gpuKernels(chip machine.Device, programs []*tile.Program, params backend.Params) (*stablehlo.Launch, error) {
 	o, err := tritonOptions(chip, params)
@@ -76,14 +69,7 @@ func tritonOptions(chip machine.Device, params backend.Params) (o triton.Options
 	if o.Params, err = triton.ParseParams(tritonParams(params)); err != nil {
 		return o, err
 	}
-	if name, ok := gpuGenerations[chip.Key]; ok {
-		if o.Target, err = triton.FindTarget(name); err != nil {
-			return o, err
-		}
-	}
-	if fast := int64(chip.FastBytes.Value); fast > 0 && o.Target.Name != "" {
-		o.Target.SharedBytes = min(o.Target.SharedBytes, fast)
-	}
+	o.Target = triton.TargetOf(chip.Key, int64(chip.FastBytes.Value))
 	return o, nil
 }
 

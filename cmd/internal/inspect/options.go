@@ -19,6 +19,7 @@ import (
 	"matladder/kernels"
 	"matladder/machine"
 	"matladder/model"
+	"matladder/model/blocking"
 	"matladder/problem"
 	"matladder/tile"
 
@@ -243,8 +244,14 @@ func one[T any](flag string, family *problem.Family, text string, parse func(*pr
 }
 
 // choose takes the candidate that moves the fewest bytes of those that fit the device, or of all if
-// none does the one that needs the least fast memory; where only running would tell, the first.
-func (o *options) choose() error {
+// none does the one that needs the least fast memory; where only running would tell, the first. Of
+// a device with figures for it that is what its model takes.
+func (o *options) choose() (err error) {
+	if o.device.Blocking != nil {
+		o.blocks = o.kernel.Candidates(o.problem, blocking.Of(o.device, blocking.Setup{}).Machine)[0]
+		o.programs, err = o.kernel.Build(o.problem, o.variant, o.blocks)
+		return err
+	}
 	limit := int64(o.device.FastDefaultBytes.Value)
 	var best model.Counts
 	for _, b := range o.kernel.Candidates(o.problem, problem.Machine{FastBytes: limit, Parallel: max(1, o.device.Parallel)}) {

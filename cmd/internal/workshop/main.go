@@ -171,18 +171,22 @@ func check(ctx context.Context, o *options) error {
 	return wrong
 }
 
-func hint(_ context.Context, o *options) error {
+func hint(ctx context.Context, o *options) error {
 	chosen, err := o.exercises("hint")
 	if err != nil {
 		return err
 	}
-	e, n := chosen[0], 1
-	if len(o.args) > 1 {
-		if n, err = strconv.Atoi(o.args[1]); err != nil || n < 1 || n > len(e.Hints) {
-			return cli.Usagef("hint: exercise %d has no hint %q, only 1 to %d", e.Number, o.args[1], len(e.Hints))
+	e, n := chosen[0], 0
+	if len(o.args) == 1 {
+		r, err := e.Check(ctx)
+		if err != nil {
+			return err
 		}
+		n = e.HintFor(r) + 1
+	} else if n, err = strconv.Atoi(o.args[1]); err != nil || n < 1 || n > len(e.Hints) {
+		return cli.Usagef("hint: exercise %d has no hint %q, only 1 to %d", e.Number, o.args[1], len(e.Hints))
 	}
-	fmt.Fprintf(o.stdout, "hint %d of %d: %s\n", n, len(e.Hints), e.Hints[n-1])
+	fmt.Fprintf(o.stdout, "hint %d of %d: %s\n", n, len(e.Hints), e.Hints[n-1].Text)
 	if n < len(e.Hints) {
 		fmt.Fprintf(o.stdout, "the next one: go run ./cmd/workshop hint %d %d\n", e.Number, n+1)
 	}

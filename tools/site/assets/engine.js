@@ -141,7 +141,7 @@ function editor(area, changed) {
 function mistakes(list, edit) {
   edit.mark(list.map((m) => m.Line));
   return element("ul", { class: "mistakes" }, ...list.map((m) =>
-    element("li", {}, element("button", { type: "button", onclick: () => edit.go(m.Line, m.Column) }, `${m.Line}:${m.Column}`), " " + m.Text)));
+    element("li", {}, element("button", { type: "button", onclick: () => edit.go(m.Line, m.Column) }, `${m.Line}:${m.Column}`), " " + m.Text, m.Help ? element("strong", {}, " " + m.Help) : null)));
 }
 
 // latest calls f with the last value it was given, one at a time.

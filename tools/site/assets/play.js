@@ -19,12 +19,14 @@
   const menu = element("select", { id: "example" }), chip = element("select", { id: "chip" });
   const status = element("p", { class: "verdict", role: "status" }, "The program that reads yours loads …");
   const counts = element("table"), text = element("code"), mosaic = element("code"), triton = element("code"), player = element("div");
+  const x86 = element("div"), schedule = element("div"); // recorded
   const link = element("button", { type: "button" }, "Copy a link");
   const views = {
     Counts: element("div", { class: "table" }, counts), Program: element("pre", {}, text), Blocks: player,
     Mosaic: element("pre", {}, mosaic), Triton: element("pre", {}, triton),
+    x86, Schedule: schedule,
   };
-  let recording, shown = "Counts";
+  let recording, sum, shown = "Counts";
   const tabs = element("div", { class: "tabs", role: "tablist", "aria-label": "What is shown" }, ...Object.keys(views).map((name) =>
     element("button", { type: "button", role: "tab", id: "tab-" + name, "aria-controls": "view-" + name, onclick: () => show(name) }, name)));
   for (const [name, view] of Object.entries(views)) {
@@ -42,6 +44,22 @@
       views[tab.textContent].hidden = !on;
     }
     if (name === "Blocks") watch();
+    if (name === "x86" || name === "Schedule") recall();
+  }
+
+  // recall shows what compilers made of a program of the menu.
+  let loading;
+  async function recall() {
+    await (loading ||= new Promise((done, failed) => {
+      const s = element("script", { src: document.documentElement.dataset.root + "site/recorded.js", onload: done, onerror: failed });
+      document.head.append(s);
+    }));
+    for (const name of ["x86", "Schedule"]) {
+      const run = recorded.Views[sum]?.[name], by = name === "x86" ? `for ${recorded.Machine}` : "for a TPU v5e, predicted";
+      views[name].replaceChildren(...(!run ? [element("p", {}, "A compiler makes this, and a page has none. It was recorded for programs of the menu as they are: this is another.")]
+        : !run.Text ? [element("p", {}, `This program has none: ${run.Command} refused it on ${recorded.Date}.`)]
+        : [element("p", {}, `Recorded on ${recorded.Date} ${by}: `, element("code", {}, run.Command)), element("pre", {}, element("code", {}, run.Text.map((i) => recorded.Texts[i]).join("\n\n")))]));
+    }
   }
   tabs.addEventListener("keydown", (e) => {
     const list = [...tabs.children], at = list.indexOf(document.activeElement), by = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
@@ -62,7 +80,7 @@
     const c = made.Counts, r = made.Roofline, rows = [];
     if (!c) return [["counts", "only a run tells which blocks move"]];
     rows.push(["grid steps", c.GridSteps.toLocaleString("en")], ["FLOPs", c.FLOPs.toLocaleString("en")], ["bytes moved", bytes(c.BytesMoved)],
-      ["bytes at least", bytes(c.BytesMin)], ["fast memory", binary(c.FastBytes)], ["intensity", `${made.Intensity.toFixed(1)} FLOPs per byte moved`]);
+      ["bytes at least", bytes(c.BytesMin)], ["fast memory", `${binary(c.FastBytes)}${made.Fits ? ", " + made.Fits : ""}`, made.TooLarge], ["intensity", `${made.Intensity.toFixed(1)} FLOPs per byte moved`]);
     if (r && c.FLOPs) {
       rows.push(["ridge", `${r.Ridge.toFixed(1)} FLOPs per byte, where the roofs meet`], ["limit", r.Limit === "memory" ? "memory bandwidth" : "arithmetic"],
         ["roofline", `${tera(r.Attainable)}, ${(100 * r.Attainable / made.Peak).toPrecision(3)} % of the ${made.Dtype} peak`], ["time at that rate", `${(r.Seconds * 1e6).toPrecision(4)} µs`]);
@@ -72,27 +90,36 @@
     return rows;
   }
 
+  // say shows a state of the program: running, right, warned or wrong.
+  function say(state, ...what) {
+    status.className = `verdict ${state}`;
+    status.replaceChildren(...what);
+  }
   const run = latest(async (source) => {
     set("play", source);
     let made;
+    const slow = setTimeout(() => say("running", `Running … (stopped after ${engine.limit / 1000} seconds)`), 300);
     try {
       made = await engine.call("play", source, chip.value);
     } catch (err) {
       made = { Wrong: err.message };
     }
+    clearTimeout(slow);
     const right = !made.Mistakes && !made.Wrong;
-    status.classList.toggle("right", right);
     for (const view of Object.values(views)) view.classList.toggle("old", !right);
-    if (made.Mistakes) return status.replaceChildren(mistakes(made.Mistakes, edit));
+    if (made.Mistakes) return say("wrong", "Does not compile.", mistakes(made.Mistakes, edit));
     const lines = [...(made.Wrong ?? "").matchAll(/program\.go:(\d+)/g)].map((m) => +m[1]);
     edit.mark(lines);
-    if (made.Wrong) return status.replaceChildren(made.Wrong);
-    status.replaceChildren("Verify finds nothing wrong.");
-    counts.replaceChildren(element("tbody", {}, ...table(made).map(([name, value]) => element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, value)))));
+    if (made.Wrong) return say("wrong", made.Wrong);
+    if (made.TooLarge) say("warned", "Verify finds nothing wrong, but the program is too large for the chip: its fast memory ", made.Fits, ".");
+    else say("right", "Verify finds nothing wrong.");
+    counts.replaceChildren(element("tbody", {}, ...table(made).map(([name, value, wrong]) => element("tr", wrong ? { class: "wrong" } : {}, element("th", { scope: "row" }, name), element("td", {}, value)))));
     text.textContent = made.Text;
     mosaic.textContent = made.Mosaic;
     triton.textContent = made.Triton;
     recording = made.Recording;
+    sum = made.Sum;
+    if (loading) recall();
     if (shown === "Blocks") watch();
   });
   const left = element("div", { class: "left" }, area);
@@ -115,7 +142,7 @@
     try {
       known = await engine.call("menu");
     } catch (err) {
-      return status.replaceChildren(err.message);
+      return say("wrong", err.message);
     }
     menu.append(element("option", { value: "" }, "your own"), ...Object.entries(Object.groupBy(known.Examples.map((e, i) => ({ ...e, i })), (e) => e.Group)).map(([group, list]) =>
       element("optgroup", { label: group }, ...list.map((e) => element("option", { value: e.i }, e.Name)))));

@@ -23,6 +23,7 @@ type Verdict struct {
 	Mistakes  []Mistake
 	Lines     []workshop.Line
 	OK        bool
+	Hint      int                 // the one for what is wrong first
 	Moral     string              // if OK
 	Recording *traverse.Recording // of a program that was looked at, if any
 }
@@ -37,7 +38,7 @@ func Check(ctx context.Context, e workshop.Exercise, source string) (Verdict, er
 	if err != nil {
 		return Verdict{}, err
 	}
-	v := Verdict{Lines: r.Lines, OK: r.OK()}
+	v := Verdict{Lines: r.Lines, OK: r.OK(), Hint: e.HintFor(r)}
 	for i := range v.Lines {
 		v.Lines[i].Text = compilers.Replace(v.Lines[i].Text)
 	}

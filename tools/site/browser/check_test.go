@@ -82,6 +82,7 @@ var wrong = []attempt{
 	{4, "a division by zero", []string{"return V4(m, k, n, tile.Blocks{M: 128, K: 128, N: 128})", "zero := k - k\n\treturn m / zero"}},
 	{4, "an index beyond the end", []string{"return V4(m, k, n, tile.Blocks{M: 128, K: 128, N: 128})", "return []int{1, 2}[n]"}},
 	{5, "a narrow accumulator", []string{"t.Scratch(\"acc\", p.Acc,", "t.Scratch(\"acc\", p.Out,"}},
+	{5, "rounded at every step", []string{"t.When(k.Last(), func() { t.Store(o, tile.Cast(acc, p.Out)) })", "t.Store(o, tile.Cast(acc, p.Out))"}},
 	{5, "an accumulator of all of o", []string{"t.Scratch(\"acc\", p.Acc, s.M, s.N)", "t.Scratch(\"acc\", p.Acc, 2*s.M, s.N)"}},
 	{5, "roundings of a float", []string{"return tile.Ceil(k, bk)", "return int(float64(k) / float64(bk))"}},
 	{5, "another signature", []string{"func Roundings(k, bk int) int", "func Roundings(k, bk int, _ ...int) int"}},

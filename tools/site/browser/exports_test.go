@@ -11,6 +11,7 @@ import (
 	"math/big"
 	"os"
 	"path"
+	"regexp"
 	"testing"
 
 	"golang.org/x/tools/go/gcexportdata"
@@ -97,4 +98,21 @@ func literal(v constant.Value) string {
 		return fmt.Sprintf("constant.MakeString(%q)", constant.StringVal(v))
 	}
 	return fmt.Sprintf("constant.MakeBool(%v)", constant.BoolVal(v))
+}
+
+// TestWords: what pages say of package tile is in it.
+func TestWords(t *testing.T) {
+	text, err := os.ReadFile("../assets/tile.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := regexp.MustCompile(`\btile\.([A-Z]\w*)`).FindAllStringSubmatch(string(text), -1)
+	for _, m := range names {
+		if _, ok := exports["matladder/tile/tile"][m[1]]; !ok {
+			t.Errorf("package tile has no %s", m[1])
+		}
+	}
+	if len(names) < 10 {
+		t.Errorf("%d names", len(names))
+	}
 }

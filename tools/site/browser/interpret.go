@@ -30,6 +30,14 @@ import (
 type Mistake struct {
 	Line, Column int
 	Text         string
+	Help         string // in words of package tile, for those whose cause is often one thing
+}
+
+// helps are what to do about a mistake whose text has all words.
+var helps = []struct{ words, help string }{
+	{"tile.Value missing method", "A number in a program is a value: tile.Number(0)."},
+	{"mismatched types *tile.Axis", "A step is known only when the program runs: t.When(k.First(), func() { … })."},
+	{"as tile.IndexExpr", "A number in an index map is tile.Const(0)."},
 }
 
 // paths are the packages that source may import, those that others need first. What they declare
@@ -79,7 +87,13 @@ func read(file, source string) (declared func(name string) any, mistakes []Mista
 	files := token.NewFileSet()
 	add := func(pos token.Position, text string) {
 		if len(mistakes) < mostMistakes {
-			mistakes = append(mistakes, Mistake{pos.Line, pos.Column, text})
+			m := Mistake{Line: pos.Line, Column: pos.Column, Text: text}
+			for _, h := range helps {
+				if m.Help == "" && !slices.ContainsFunc(strings.Fields(h.words), func(w string) bool { return !strings.Contains(text, w) }) {
+					m.Help = h.help
+				}
+			}
+			mistakes = append(mistakes, m)
 		}
 	}
 	parsed, err := parser.ParseFile(files, file, source, parser.SkipObjectResolution)
@@ -116,7 +130,7 @@ func read(file, source string) (declared func(name string) any, mistakes []Mista
 		_, err = eval(marked(source, parsed, files, info))
 	}
 	if err != nil {
-		return nil, []Mistake{{1, 1, "a page cannot run this, though it is right Go: " + err.Error()}}
+		return nil, []Mistake{{Line: 1, Column: 1, Text: "a page cannot run this, though it is right Go: " + err.Error()}}
 	}
 	return func(name string) any {
 		switch o := pkg.Scope().Lookup(name).(type) {

@@ -1,6 +1,8 @@
 package epilogue
 
 import (
+	"slices"
+
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
 	"matladder/backend/cpu/internal/rows"
@@ -25,7 +27,7 @@ func (c *values) loadFloats(e *tile.Expr) plan.Lanes[float32] {
 		c.step.Loads = append(c.step.Loads, r)
 		narrow := loadAs(c, r, c.plan.Loops.FromBFloat16)
 		return func(w *plan.Frame, row, col, n int) []float32 {
-			if wide := &w.Wide[r]; wide.Holds(row) {
+			if wide := &w.Wide[r]; wide.Holds(row) && n <= wide.LD {
 				return wide.Row(row, col, n)
 			}
 			return narrow(w, row, col, n)
@@ -59,46 +61,29 @@ func (c *values) loadInts(e *tile.Expr) plan.Lanes[int32] {
 
 // loadSame reads rows of ref r where they lie.
 func loadSame[T any](c *values, r int) plan.Lanes[T] {
-	return loadColumns[T](c, r, 0, c.plan.Refs[r].Cols)
-}
-
-// loadColumns reads columns of ref r where they lie, width of them from start on, of one row or
-// of several that are stacked.
-func loadColumns[T any](c *values, r, start, width int) plan.Lanes[T] {
-	copied, ld := loadRows(c, r, start, width, rows.Each(copyTo[T])), c.plan.Refs[r].LD
+	of := &c.plan.Refs[r]
+	copied, ld, width := loadAs(c, r, func(dst, x []T) { copy(dst, x) }), of.LD, of.Cols
 	return func(w *plan.Frame, row, col, n int) []T {
-		at, count, cols := &w.Places[r], 1, n
-		if n > width {
-			count, cols = n/width, width
-		}
-		if row+count <= at.Rows && start+col+cols <= at.Cols && (count == 1 || width == ld) {
-			return elements[T](w, r, ld, row, start+col, n)
+		at, count := &w.Places[r], tile.Ceil(n, width)
+		if row+count <= at.Rows && col+min(n, width) <= at.Cols && (count == 1 || width == ld) {
+			return elements[T](w, r, ld, row, col, n)
 		}
 		return copied(w, row, col, n)
 	}
 }
 
-// loadAs reads and converts rows of ref r.
+// loadAs reads and converts rows of ref r, one or several that are stacked; what its block has
+// beyond the array is zero.
 func loadAs[T, S any](c *values, r int, convert func(o []T, x []S)) plan.Lanes[T] {
-	return loadRows(c, r, 0, c.plan.Refs[r].Cols, rows.Each(convert))
-}
-
-// loadRows reads and converts columns of ref r, width of them from start on, of one row or of
-// several that are stacked; what its block has beyond the array is zero.
-func loadRows[T, S any](c *values, r, start, width int, loop rowsLoop[T, S]) plan.Lanes[T] {
-	ld := c.plan.Refs[r].LD
+	ld, width, loop := c.plan.Refs[r].LD, c.plan.Refs[r].Cols, rows.Each(convert)
 	return lanes(c, func(w *plan.Frame, row, col int, out []T) {
-		count, n := 1, len(out)
-		if n > width {
-			count, n = n/width, width
-		}
-		at := &w.Places[r]
-		inside, have := min(max(at.Rows-row, 0), count), min(max(at.Cols-start-col, 0), n)
+		at, count, n := &w.Places[r], tile.Ceil(len(out), width), min(len(out), width)
+		inside, have := min(max(at.Rows-row, 0), count), min(max(at.Cols-col, 0), n)
 		if inside < count || have < n {
 			clear(out)
 		}
 		if inside > 0 && have > 0 {
-			loop(out, n, elements[S](w, r, ld, row, start+col, (inside-1)*ld+have), ld, inside, have)
+			loop(out, n, elements[S](w, r, ld, row, col, (inside-1)*ld+have), ld, inside, have)
 		}
 	})
 }
@@ -142,7 +127,7 @@ func (c *values) castToFloat(e *tile.Expr) plan.Lanes[float32] {
 	case x.Dtype.IsInteger():
 		return apply(c, c.ints(x), c.plan.Loops.FromInt32)
 	case narrow:
-		return c.rounded(c.floats(x))
+		return c.rounded(e, c.floats(x))
 	}
 	return c.floats(x)
 }
@@ -220,53 +205,42 @@ func (c *values) compile() {
 		}
 		v = v.Args[0]
 	}
-	if d == tile.Float32 && s.Kind == tile.Accumulate && v.Op == tile.OpMul && v.Dtype == d {
-		x, y := c.floats(v.Args[0]), c.floats(v.Args[1])
-		of := func(combine func(o, x, y []float32)) plan.Writer {
-			return written(c, func(w *plan.Frame, row, col int, out []float32) {
-				combine(out, x(w, row, col, len(out)), y(w, row, col, len(out)))
-			})
-		}
-		c.step.Store, c.step.Add = of(c.plan.Loops.Mul), of(c.plan.Loops.AddMul)
-		return
-	}
 	if dst := &c.plan.Refs[c.step.Dst]; d == tile.Float32 && s.Kind == tile.Store && dst.Cols == 1 && dst.LD == 1 {
 		c.step.Down = c.storeDown(c.down(v))
 		return
 	}
-	nonTemporal := nonTemporal(c.plan, c.step)
+	past, keep := nonTemporal(c.plan, c.step)
 	if s.Kind == tile.Store && len(c.step.Dots) == 0 && !s.IsPart() && c.stack(v) {
-		c.stackedStore(v, d, nonTemporal)
+		c.stackedStore(v, d, past && !keep)
 		return
 	}
-	if s.Kind == tile.Store && !nonTemporal {
-		defer func() { c.storeRows(v, d) }() // once it is known how one row is stored
+	if d == tile.Float16 {
+		c.step.Store = writeTo(c, c.floats(v), toFloat16)
+		return
 	}
-	if s.Kind == tile.Store {
-		if c.step.Store = c.affineTo(v, d, nonTemporal); c.step.Store != nil {
-			return
+	of := func(write rowsWriter) plan.Writer {
+		return func(w *plan.Frame, row, col, n int) { write(w, row, col, 1, n) }
+	}
+	if s.Kind == tile.Accumulate {
+		load := &tile.Expr{Op: tile.OpLoad, Ref: s.Ref, Dtype: d, Shape: v.Shape, Pos: v.Pos}
+		sum, _ := c.stored(&tile.Expr{Op: tile.OpAdd, Dtype: tile.Float32, Shape: v.Shape, Args: []*tile.Expr{load, v}}, 0, d, false, true)
+		c.step.Add = of(sum)
+	}
+	if c.step.Keeps = past && keep; c.step.Keeps {
+		c.plan.Wides = append(c.plan.Wides, &plan.Wide{Ref: c.step.Dst})
+	}
+	write, atOnce := c.stored(v, 0, d, past, past || d == tile.BFloat16)
+	if write == nil {
+		x := c.into(v)
+		if x == nil {
+			x = copied(c.floats(v))
 		}
+		c.step.Store = written(c, x)
+		c.storeRows(v)
+		return
 	}
-	if d == tile.Float32 && s.Kind == tile.Store && !nonTemporal {
-		if x := c.into(v); x != nil {
-			c.step.Store = written(c, x)
-			return
-		}
-	}
-	x := c.floats(v)
-	switch {
-	case nonTemporal && d == tile.Float32:
-		c.step.Store = writeTo(c, x, c.plan.Loops.CopyNonTemporal)
-	case nonTemporal:
-		c.step.Store = writeTo(c, x, c.plan.Loops.ToBFloat16NonTemporal)
-	case d == tile.Float32:
-		c.step.Store = writeTo(c, x, func(o, x []float32) { copy(o, x) })
-		c.step.Add = writeTo(c, x, func(o, x []float32) { c.plan.Loops.Add(o, o, x) })
-	case d == tile.Float16:
-		c.step.Store = writeTo(c, x, toFloat16)
-	default:
-		c.step.Store = writeTo(c, x, c.plan.Loops.ToBFloat16)
-		c.step.Add = writeTo(c, x, c.plan.Loops.AddBFloat16)
+	if c.step.Store = of(write); s.Kind == tile.Store {
+		c.step.StoreRows, c.step.AtOnce = write, atOnce
 	}
 }
 
@@ -284,4 +258,27 @@ func writeTo[D, T any](c *values, x plan.Lanes[T], combine func(o []D, x []T)) p
 	return func(w *plan.Frame, row, col, n int) {
 		combine(elements[D](w, r, ld, row, col, n), x(w, row, col, n))
 	}
+}
+
+// nonTemporal reports whether a destination is written along rows by non-temporal stores: each
+// block once, and more than the caches of its cores hold. Steps that go along the same rows may read
+// it: for them rows are kept as float32.
+func nonTemporal(p *plan.Plan, s *plan.Step) (past, keep bool) {
+	r := &p.Refs[s.Dst]
+	if s.Stmt.Kind != tile.Store || len(s.Dots) > 0 || s.Stmt.IsPart() || !p.WrittenOnce(r) || r.ArrayBytes() <= p.Machine.L2*int64(p.Machine.Workers) {
+		return false, false
+	}
+	reads, near := 0, 0
+	plan.AllSteps(p.Steps, func(g *plan.Step) {
+		along := g.Kind == plan.StepRowLoop && slices.Contains(g.Body, s)
+		if g.Kind == plan.StepCompute && tile.Loads(g.Stmt.Value, r.Ref) {
+			reads++
+		}
+		for _, x := range g.Body {
+			if along && tile.Loads(x.Stmt.Value, r.Ref) {
+				near++
+			}
+		}
+	})
+	return reads == near && (reads == 0 || r.Cols == r.LD && r.Cols*4*s.Strip <= plan.WideRow), reads > 0
 }

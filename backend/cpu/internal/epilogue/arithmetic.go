@@ -41,11 +41,7 @@ func binaryFloats(op tile.Op, l *rows.Loops) func(o, x, y []float32) {
 	case tile.OpMin:
 		return l.Min
 	case tile.OpDiv:
-		return func(o, x, y []float32) {
-			for i := range o {
-				o[i] = x[i] / y[i]
-			}
-		}
+		return rows.Divide
 	}
 	return nil
 }

@@ -29,6 +29,8 @@ func (c *values) down(e *tile.Expr) plan.Lanes[float32] {
 		return c.loadDown(c.plan.Number(e.Ref))
 	case binary != nil:
 		return zip(c, c.down(e.Args[0]), c.down(e.Args[1]), binary)
+	case e.Op == tile.OpRsqrt:
+		return apply(c, c.down(e.Args[0]), unaryFloats[e.Op])
 	case e.Op == tile.OpExp, e.Op == tile.OpExp2:
 		loop := c.exponentials(e.Op)
 		return apply(c, c.down(e.Args[0]), func(o, x []float32) { loop(o, x, 0) })

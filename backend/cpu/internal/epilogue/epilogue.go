@@ -46,9 +46,7 @@ type values struct {
 	slots int
 	err   error
 
-	rows   int // stacked in one call; 0 or 1: none
-	shared map[*tile.Expr]plan.Lanes[float32]
-	uses   map[*tile.Expr]int // how many values of the step need one
+	rows int // stacked in one call; 0 or 1: none
 }
 
 func (c *values) fail(e *tile.Expr, format string, args ...any) {
@@ -100,15 +98,11 @@ func (c *values) floats(e *tile.Expr) plan.Lanes[float32] {
 		c.fail(e, "%s of %s for %s", e.Op, e.Dtype, c.step.Stmt.Ref.Name)
 		return nil
 	}
-	if c.rows > 1 {
-		return c.stackedFloats(e)
+	if arithmetic[e.Op][0] > 0 || e.Op == tile.OpNeg {
+		if x := c.chain(e, rows.StoreFloat32, 4, false); x != nil {
+			return c.computed(x, width(e))
+		}
 	}
-	return c.floatsOf(e)
-}
-
-// floatsOf compiles e by what it computes, for whoever asks: floats may have it from somebody
-// who needed it before.
-func (c *values) floatsOf(e *tile.Expr) plan.Lanes[float32] {
 	if x := c.into(e); x != nil {
 		return lanes(c, x)
 	}
@@ -116,9 +110,6 @@ func (c *values) floatsOf(e *tile.Expr) plan.Lanes[float32] {
 		return choose(c, e, c.floats, c.plan.Loops.Select)
 	}
 	if x := moved(c, e, c.floats); x != nil {
-		return x
-	}
-	if x := c.products(e); x != nil {
 		return x
 	}
 	if fold, ok := folds[e.Op]; ok && !plan.AlongRow(e) {
@@ -134,11 +125,8 @@ func (c *values) floatsOf(e *tile.Expr) plan.Lanes[float32] {
 	case tile.OpReduceMax:
 		return c.rowMax(e)
 	case tile.OpReduceSum:
-		if squares := c.squares(e); squares != nil {
-			return squares
-		}
-		if ref := bits(e.Args[0]); ref != nil && e.Dtype == tile.Float32 {
-			return reduce(c, e, loadSame[uint16](c, c.plan.Number(ref)), c.plan.Exps.SumBFloat16, plus)
+		if x := c.sums(e); x != nil {
+			return lanes(c, func(w *plan.Frame, row, _ int, out []float32) { x(w, row, out[:1]) })
 		}
 		return reduce(c, e, c.floats(e.Args[0]), c.plan.Exps.Sum, plus)
 	}
@@ -150,8 +138,6 @@ func (c *values) floatsOf(e *tile.Expr) plan.Lanes[float32] {
 		f = c.tabled(e, normalCDF())
 	case e.Op == tile.OpLogistic:
 		f = c.tabled(e, logistic())
-	case e.Op == tile.OpNeg:
-		f = apply(c, c.floats(e.Args[0]), func(o, x []float32) { c.plan.Loops.Scale(o, x, -1) })
 	case unaryFloats[e.Op] != nil:
 		f = apply(c, c.floats(e.Args[0]), unaryFloats[e.Op])
 	default:
@@ -159,7 +145,7 @@ func (c *values) floatsOf(e *tile.Expr) plan.Lanes[float32] {
 		return nil
 	}
 	if e.Dtype == tile.BFloat16 {
-		return c.rounded(f)
+		return c.rounded(e, f)
 	}
 	return f
 }
@@ -214,15 +200,6 @@ func (c *values) ints(e *tile.Expr) plan.Lanes[int32] {
 
 // bools compiles an expression of Bool.
 func (c *values) bools(e *tile.Expr) plan.Lanes[bool] {
-	x := c.boolsOf(e)
-	if x != nil && c.rows > 1 && sameEverywhere(e) {
-		return computedOnce(c, width(e), x)
-	}
-	return x
-}
-
-// boolsOf compiles e by what it computes.
-func (c *values) boolsOf(e *tile.Expr) plan.Lanes[bool] {
 	if x := moved(c, e, c.bools); x != nil {
 		return x
 	}
@@ -308,22 +285,6 @@ func choose[T any](c *values, e *tile.Expr, compile func(*tile.Expr) plan.Lanes[
 	})
 }
 
-// products compiles x·y + z·w or x·y - z·w: the first product into a vector, which the second is
-// then added to or taken away from; nil if e is neither.
-func (c *values) products(e *tile.Expr) plan.Lanes[float32] {
-	then := map[tile.Op]func(o, x, y []float32){tile.OpAdd: c.plan.Loops.AddMul, tile.OpSub: c.plan.Loops.SubMul}[e.Op]
-	if then == nil || e.Dtype != tile.Float32 || e.Args[0].Op != tile.OpMul || e.Args[1].Op != tile.OpMul {
-		return nil
-	}
-	// The first is written again, so that its vector is shared with nobody.
-	first, x, y := c.floatsOf(e.Args[0]), c.floats(e.Args[1].Args[0]), c.floats(e.Args[1].Args[1])
-	return func(w *plan.Frame, row, col, n int) []float32 {
-		out := first(w, row, col, n)
-		then(out, x(w, row, col, n), y(w, row, col, n))
-		return out
-	}
-}
-
 // tabled compiles a function that is a table of cubics.
 func (c *values) tabled(e *tile.Expr, of *rows.Cubics) plan.Lanes[float32] {
 	return apply(c, c.floats(e.Args[0]), func(o, x []float32) { c.plan.Loops.Cubics(o, x, of) })
@@ -333,14 +294,9 @@ func splat[T any](c *values, v T) plan.Lanes[T] {
 	return lanes(c, func(_ *plan.Frame, _, _ int, out []T) { memory.Fill(out, v) })
 }
 
-// rounded rounds x to bfloat16.
-func (c *values) rounded(x plan.Lanes[float32]) plan.Lanes[float32] {
-	i, narrow, widen := c.slot(), c.plan.Loops.ToBFloat16, c.plan.Loops.FromBFloat16
-	return lanes(c, func(w *plan.Frame, row, col int, out []float32) {
-		bits := vector[uint16](w, i, len(out))
-		narrow(bits, x(w, row, col, len(out)))
-		widen(out, bits)
-	})
+// rounded rounds x, of e's shape, to bfloat16.
+func (c *values) rounded(e *tile.Expr, x plan.Lanes[float32]) plan.Lanes[float32] {
+	return c.computed(c.chained([]link{{do: rows.Load, lanes: x}, {do: rows.Round}}, rows.StoreFloat32, 4, width(e)), width(e))
 }
 
 // compileScales makes the values of scales.

@@ -25,62 +25,20 @@ func written[T any](c *values, x into[T]) plan.Writer {
 	return func(w *plan.Frame, row, col, n int) { x(w, row, col, elements[T](w, r, ld, row, col, n)) }
 }
 
-// into compiles e if it has a loop that takes one number for all of a row: what a norm
-// makes of it, a product with it, a quotient by it, and e^x or 2^x of a difference to it, as a softmax
-// subtracts the row's largest; or if it chooses by spans of rows; nil if it is none of these.
+// into compiles e if it has a loop that takes one number for all of a row: e^x or 2^x of a
+// difference to it, as a softmax subtracts the row's largest; or if it chooses by spans of rows; nil
+// if it is none of these.
 func (c *values) into(e *tile.Expr) into[float32] {
 	if e.Dtype != tile.Float32 {
 		return nil
 	}
-	if f := affineOf(e); f != nil {
-		return c.affineInto(f, false)
-	}
 	switch e.Op {
-	case tile.OpMul:
-		if x, by := plan.Apart(e, tile.OpMul, uniform); by != nil {
-			factor := c.single(by)
-			if x.Op == tile.OpMul && x.Dtype == tile.Float32 && c.rows <= 1 {
-				return c.againBy(x, factor)
-			}
-			from := c.floats(x)
-			return func(w *plan.Frame, row, col int, out []float32) {
-				v := from(w, row, col, len(out))
-				c.plan.Loops.Scale(out, v, factor(w, row))
-			}
-		}
-	case tile.OpDiv:
-		if by := e.Args[1]; uniform(by) {
-			from, divisor := c.floats(e.Args[0]), c.single(by)
-			return func(w *plan.Frame, row, col int, out []float32) {
-				v := from(w, row, col, len(out))
-				c.plan.Loops.Divide(out, v, divisor(w, row))
-			}
-		}
 	case tile.OpExp, tile.OpExp2:
 		return c.exponential(e)
 	case tile.OpSelect:
 		return c.chosen(e)
 	}
 	return nil
-}
-
-// againBy compiles a product times a number of the row: a scale's last part, which is 1 nearly
-// always.
-func (c *values) againBy(product *tile.Expr, factor one) into[float32] {
-	first, l := c.into(product), &c.plan.Loops
-	if first == nil {
-		x, y := c.floats(product.Args[0]), c.floats(product.Args[1])
-		first = func(w *plan.Frame, row, col int, out []float32) {
-			l.Mul(out, x(w, row, col, len(out)), y(w, row, col, len(out)))
-		}
-	}
-	return func(w *plan.Frame, row, col int, out []float32) {
-		by := factor(w, row) // which may be of what out has before
-		first(w, row, col, out)
-		if by != 1 {
-			l.Scale(out, out, by)
-		}
-	}
 }
 
 // uniform reports whether all elements of a row of e are one number.

@@ -23,11 +23,6 @@ func slice[T any](c *values, e *tile.Expr, x plan.Lanes[T]) plan.Lanes[T] {
 // first piece of a row, then of what is there and the next. Of a ref that is loaded it goes
 // over the columns of its band, where steps do that.
 func reduce[S, T any](c *values, e *tile.Expr, x plan.Lanes[S], first func(x []S) T, next func(a, b T) T) plan.Lanes[T] {
-	return reduceLess(c, e, x, constant(0), func(x []S, _ float32) T { return first(x) }, next)
-}
-
-// reduceLess is reduce with a number of each row.
-func reduceLess[S, T any](c *values, e *tile.Expr, x plan.Lanes[S], less one, first func(x []S, less float32) T, next func(a, b T) T) plan.Lanes[T] {
 	i, shape := c.slot(), e.Args[0].Shape
 	width, ref := shape[len(shape)-1], -1
 	if e.Args[0].Op == tile.OpLoad {
@@ -37,14 +32,14 @@ func reduceLess[S, T any](c *values, e *tile.Expr, x plan.Lanes[S], less one, fi
 	return func(w *plan.Frame, row, _, _ int) []T {
 		out := vector[T](w, i, 1)
 		from, to := w.Columns(ref, width)
-		number := less(w, row)
-		w.Ask()
-		sum := first(x(w, row, from, min(plan.VectorLanes, to-from)), number)
-		for col := from + plan.VectorLanes; col < to; col += plan.VectorLanes {
+		for col := from; col < to; col += plan.VectorLanes {
 			w.Ask()
-			sum = next(sum, first(x(w, row, col, min(plan.VectorLanes, to-col)), number))
+			piece := first(x(w, row, col, min(plan.VectorLanes, to-col)))
+			if col > from {
+				piece = next(out[0], piece)
+			}
+			out[0] = piece
 		}
-		out[0] = sum
 		return out
 	}
 }

@@ -51,7 +51,7 @@ func inMemory[T any](c *values, e *tile.Expr, d tile.Dtype) matrix[T] {
 		of = e.Args[0]
 	}
 	load, start := columnsOf(of)
-	if e.Dtype != tile.Float32 || load == nil || load.Dtype != d {
+	if load == nil || load.Dtype != d {
 		return nil
 	}
 	r := c.plan.Number(load.Ref)
@@ -68,67 +68,29 @@ func inMemory[T any](c *values, e *tile.Expr, d tile.Dtype) matrix[T] {
 	}
 }
 
-// storeRows compiles a store of v, of a float dtype, for several rows where one loop does it.
-func (c *values) storeRows(v *tile.Expr, d tile.Dtype) {
-	if c.step.Store == nil || v.Dtype != tile.Float32 {
+// storeRows compiles a store of v, an exponential of what lies in memory, for several rows.
+func (c *values) storeRows(v *tile.Expr) {
+	if v.Dtype != tile.Float32 || v.Op != tile.OpExp && v.Op != tile.OpExp2 {
 		return
 	}
-	passes, l := c.step.Passes, &c.plan.Loops
-	switch {
-	case d == tile.BFloat16:
-		through(c, v, func(dst []uint16, ldd int, x []float32, ldx, count, n int, _ *plan.Frame, _ int) {
-			l.RowsToBFloat16(dst, ldd, x, ldx, count, n)
-		})
-	case v.Op == tile.OpMul:
-		x, by := plan.Apart(v, tile.OpMul, func(e *tile.Expr) bool { return e.Op == tile.OpConst || plan.OneColumn(e) && plan.OneRow(e) })
-		if by == nil {
-			return
-		}
-		factor := c.single(by)
-		through(c, x, func(dst []float32, ldd int, x []float32, ldx, count, n int, w *plan.Frame, row int) {
-			l.RowsScale(dst, ldd, x, ldx, count, n, factor(w, row))
-		})
-	case v.Op == tile.OpExp, v.Op == tile.OpExp2:
-		x, less := split(v)
-		if less == nil {
-			return
-		}
-		loop, numbers := c.plan.Exps.ExpRows, c.down(less)
-		if v.Op == tile.OpExp2 {
-			loop = c.plan.Exps.Exp2Rows
-		}
-		through(c, x, func(dst []float32, ldd int, x []float32, ldx, count, n int, w *plan.Frame, row int) {
-			loop(dst, ldd, x, ldx, numbers(w, row, 0, count), n)
-		})
+	e, less := split(v)
+	x := inMemory[float32](c, e, tile.Float32)
+	if less == nil || x == nil {
+		return
+	}
+	passes, loop, numbers := c.step.Passes, c.plan.Exps.ExpRows, c.down(less)
+	if v.Op == tile.OpExp2 {
+		loop = c.plan.Exps.Exp2Rows
 	}
 	c.step.Passes = passes // what was compiled once more is not gone over once more
-}
-
-// through has the step's store go through a loop from e, if that lies in memory, to its
-// destination.
-func through[D any](c *values, e *tile.Expr, loop func(dst []D, ldd int, x []float32, ldx, count, n int, w *plan.Frame, row int)) {
-	x := inMemory[float32](c, e, tile.Float32)
-	if x == nil {
-		return
-	}
 	r := c.step.Dst
 	ld := c.plan.Refs[r].LD
-	c.step.AtOnce = rowsAtOnce
-	c.step.StoreRows = c.orOneByOne(func(w *plan.Frame, row, col, count, n int) bool {
-		from := x(w, row, col, count, n)
-		if from.Of == nil {
-			return false
-		}
-		loop(elements[D](w, r, ld, row, col, (count-1)*ld+n), ld, from.Of, from.LD, count, n, w, row)
-		return true
-	})
-}
-
-// orOneByOne has rows stored one by one where several cannot be.
-func (c *values) orOneByOne(several func(w *plan.Frame, row, col, count, n int) bool) rowsWriter {
 	s := c.step
-	return func(w *plan.Frame, row, col, count, n int) {
-		if several(w, row, col, count, n) {
+	s.AtOnce = rowsAtOnce
+	s.StoreRows = func(w *plan.Frame, row, col, count, n int) {
+		w.Ask()
+		if from := x(w, row, col, count, n); from.Of != nil {
+			loop(elements[float32](w, r, ld, row, col, (count-1)*ld+n), ld, from.Of, from.LD, numbers(w, row, 0, count), n)
 			return
 		}
 		for i := range count {
@@ -139,54 +101,15 @@ func (c *values) orOneByOne(several func(w *plan.Frame, row, col, count, n int) 
 	}
 }
 
-// productsPart compiles e, the sum or the difference of two products of what lies in memory,
-// with its store to the destination's columns from begin on; nil if e is anything else.
-func (c *values) productsPart(e *tile.Expr, begin int, d tile.Dtype) rowsWriter {
-	if e.Dtype != tile.Float32 || e.Op != tile.OpAdd && e.Op != tile.OpSub || e.Args[0].Op != tile.OpMul || e.Args[1].Op != tile.OpMul {
-		return nil
-	}
-	if d == tile.BFloat16 {
-		return productsTo(c, e, begin, d, c.plan.Loops.ProductsBFloat16, c.plan.Loops.RowsToBFloat16)
-	}
-	return productsTo(c, e, begin, d, c.plan.Loops.Products, rows.Each(copyTo[float32]))
-}
-
-func productsTo[T any](c *values, e *tile.Expr, begin int, d tile.Dtype, loop rows.ProductsLoop[T], store rowsLoop[T, float32]) rowsWriter {
-	var narrow [2]matrix[T] // of d, and what those are multiplied by
-	var wide [2]matrix[float32]
-	for i, product := range e.Args {
-		for j, x := range product.Args {
-			if narrow[i] == nil || wide[i] == nil {
-				narrow[i], wide[i] = inMemory[T](c, x, d), inMemory[float32](c, product.Args[1-j], tile.Float32)
-			}
-		}
-		if narrow[i] == nil || wide[i] == nil {
-			return nil
-		}
-	}
-	computed, r := writePart(c, e, begin, store), c.step.Dst
-	ld := c.plan.Refs[r].LD
-	return func(w *plan.Frame, row, col, count, n int) {
-		first, last := max(col-begin, 0), min(col+n-begin, width(e))
-		if first >= last {
-			return
-		}
-		n = last - first
-		x, y := narrow[0](w, row, first, count, n), wide[0](w, row, first, count, n)
-		z, v := narrow[1](w, row, first, count, n), wide[1](w, row, first, count, n)
-		if x.Of == nil || y.Of == nil || z.Of == nil || v.Of == nil {
-			computed(w, row, begin+first, count, n)
-			return
-		}
-		dst := rows.Matrix[T]{Of: elements[T](w, r, ld, row, begin+first, (count-1)*ld+n), LD: ld}
-		loop(dst, x, y, z, v, count, n, e.Op == tile.OpSub)
-	}
-}
-
 // reduceDown compiles the sum or the largest of each row of what lies in memory, for some rows
 // at once; nil if e is anything else. Longer rows than a vector are summed in pieces, which is
 // another order.
 func (c *values) reduceDown(e *tile.Expr) plan.Lanes[float32] {
+	if e.Op == tile.OpReduceSum {
+		if x := c.sums(e); x != nil {
+			return lanes(c, func(w *plan.Frame, row, _ int, out []float32) { x(w, row, out) })
+		}
+	}
 	loop := map[tile.Op]func(dst, x []float32, ldx, n int){tile.OpReduceSum: c.plan.Exps.SumRows, tile.OpReduceMax: c.plan.Exps.LargestRows}[e.Op]
 	if loop == nil || !plan.AlongRow(e) || e.Args[0].Op != tile.OpLoad || width(e.Args[0]) > plan.VectorLanes {
 		return nil

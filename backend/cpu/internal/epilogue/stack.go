@@ -2,10 +2,8 @@ package epilogue
 
 import (
 	"slices"
-	"sync"
 
 	"matladder/backend/cpu/internal/plan"
-	"matladder/backend/cpu/internal/rows"
 	"matladder/tile"
 )
 
@@ -21,12 +19,6 @@ func (c *values) stack(v *tile.Expr) bool {
 	if shape := v.Shape; len(shape) == 2 && c.stacks(v, shape[0]) {
 		c.rows = max(1, min(shape[0], plan.VectorLanes/shape[1]))
 	}
-	c.shared, c.uses = map[*tile.Expr]plan.Lanes[float32]{}, map[*tile.Expr]int{}
-	tile.WalkExpr(v, func(e *tile.Expr) {
-		for _, x := range e.Args {
-			c.uses[x]++
-		}
-	})
 	return c.rows > 1
 }
 
@@ -55,20 +47,11 @@ func (c *values) stacks(e *tile.Expr, rows int) bool {
 // after another in a row are written each for itself.
 func (c *values) stackedStore(v *tile.Expr, d tile.Dtype, nonTemporal bool) {
 	var writers []rowsWriter
-	begin, l := 0, &c.plan.Loops
+	begin, atOnce := 0, rowsAtOnce
 	for _, part := range sideBySide(v) {
-		switch write := c.productsPart(part, begin, d); {
-		case write != nil && (d == tile.BFloat16 || !nonTemporal):
-			writers = append(writers, write)
-		case d == tile.BFloat16 && nonTemporal:
-			writers = append(writers, writePart(c, part, begin, rows.Each(l.ToBFloat16NonTemporal)))
-		case d == tile.BFloat16:
-			writers = append(writers, writePart(c, part, begin, l.RowsToBFloat16))
-		case nonTemporal:
-			writers = append(writers, writePart(c, part, begin, rows.Each(l.CopyNonTemporal)))
-		default:
-			writers = append(writers, writePart(c, part, begin, rows.Each(copyTo[float32])))
-		}
+		write, most := c.stored(part, begin, d, nonTemporal, true)
+		atOnce = min(atOnce, most)
+		writers = append(writers, write)
 		begin += width(part)
 	}
 	all := func(w *plan.Frame, row, col, count, n int) {
@@ -77,13 +60,8 @@ func (c *values) stackedStore(v *tile.Expr, d tile.Dtype, nonTemporal bool) {
 		}
 	}
 	c.step.Store = func(w *plan.Frame, row, col, n int) { all(w, row, col, 1, n) }
-	c.step.AtOnce = c.rows
-	c.step.StoreRows = c.orOneByOne(func(w *plan.Frame, row, col, count, n int) bool {
-		if n == width(v) {
-			all(w, row, col, count, n)
-		}
-		return n == width(v)
-	})
+	c.step.AtOnce = atOnce
+	c.step.StoreRows = all
 }
 
 // sideBySide is the parts of e that stand one after another in each row.
@@ -99,78 +77,6 @@ func sideBySide(e *tile.Expr) (parts []*tile.Expr) {
 
 // rowsWriter computes and writes elements col … col+n-1 of count rows of the destination.
 type rowsWriter = func(w *plan.Frame, row, col, count, n int)
-
-// rowsLoop goes over n elements of each of count rows, which are ldd and ldx elements apart.
-type rowsLoop[D, S any] = func(dst []D, ldd int, x []S, ldx, count, n int)
-
-// writePart writes e to the destination's columns from begin on: those asked for of one row, or
-// all of several.
-func writePart[D any](c *values, e *tile.Expr, begin int, loop rowsLoop[D, float32]) rowsWriter {
-	x, r := c.floats(e), c.step.Dst
-	ld := c.plan.Refs[r].LD
-	return func(w *plan.Frame, row, col, count, n int) {
-		first, last := max(col-begin, 0), min(col+n-begin, width(e))
-		if n = last - first; n > 0 {
-			loop(elements[D](w, r, ld, row, begin+first, (count-1)*ld+n), ld, x(w, row, first, count*n), n, count, n)
-		}
-	}
-}
-
-func copyTo[T any](dst, x []T) { copy(dst, x) }
-
-// stackedFloats compiles e, of a float dtype, in a step whose rows are stacked.
-func (c *values) stackedFloats(e *tile.Expr) plan.Lanes[float32] {
-	if x := c.shared[e]; x != nil {
-		return x
-	}
-	x := c.loadStacked(e)
-	switch {
-	case x != nil:
-	case sameEverywhere(e):
-		x = computedOnce(c, width(e), c.floatsOf(e))
-	case e.Op.IsElementwise():
-		x = c.floatsOf(e)
-	default:
-		// It asks its operands for other elements than it is asked for: what they share is their
-		// own, as a vector must not change while somebody else still reads it.
-		shared := c.shared
-		c.shared = map[*tile.Expr]plan.Lanes[float32]{}
-		x = c.floatsOf(e)
-		c.shared = shared
-	}
-	if c.uses[e] > 1 {
-		x = rememberedFor(c, x)
-	}
-	c.shared[e] = x
-	return x
-}
-
-// rememberedFor remembers x for the piece in hand: more than one value of the step needs it.
-func rememberedFor(c *values, x plan.Lanes[float32]) plan.Lanes[float32] {
-	i := c.plan.Shared
-	c.plan.Shared++
-	return func(w *plan.Frame, row, col, n int) []float32 {
-		of := plan.Piece{Number: w.Pieces, Row: row, Col: col, N: n}
-		s := &w.Shared[i]
-		if s.Of != of {
-			s.Of, s.Values = of, x(w, row, col, n)
-		}
-		return s.Values
-	}
-}
-
-// loadStacked compiles e where it is columns of what a ref has; nil if it is anything else.
-func (c *values) loadStacked(e *tile.Expr) plan.Lanes[float32] {
-	load, start := columnsOf(e)
-	if load == nil {
-		return nil
-	}
-	r, width := c.plan.Number(load.Ref), width(e)
-	if load.Dtype == tile.BFloat16 {
-		return loadRows(c, r, start, width, c.plan.Loops.RowsFromBFloat16)
-	}
-	return loadColumns[float32](c, r, start, width)
-}
 
 // rowByRow makes Lanes that know one row serve stacked rows: it calls x for each and puts the
 // results one after another. same says that all rows are the first one.
@@ -200,34 +106,6 @@ func rowByRow[T any](c *values, width int, same bool, x plan.Lanes[T]) plan.Lane
 func repeat[T any](x []T, first int) {
 	for ; first < len(x); first *= 2 {
 		copy(x[first:], x[:first])
-	}
-}
-
-// sameEverywhere reports whether e is the same row in all programs, rows and launches.
-func sameEverywhere(e *tile.Expr) bool {
-	same, varies := true, false
-	tile.WalkExpr(e, func(x *tile.Expr) {
-		switch {
-		case x.Op == tile.OpIota:
-			varies = true
-			same = same && x.Dim == len(x.Shape)-1
-		case x.Op != tile.OpConst && x.Op != tile.OpBroadcast && !x.Op.IsElementwise():
-			same = false
-		}
-	})
-	return same && varies
-}
-
-// computedOnce has x, a value that is the same everywhere, computed when it is first asked for.
-func computedOnce[T any](c *values, width int, x plan.Lanes[T]) plan.Lanes[T] {
-	var once sync.Once
-	all := make([]T, c.rows*width)
-	return func(w *plan.Frame, _, col, n int) []T {
-		once.Do(func() {
-			copy(all, x(w, 0, 0, width))
-			repeat(all, width)
-		})
-		return all[col:][:n]
 	}
 }
 

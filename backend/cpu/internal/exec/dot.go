@@ -304,7 +304,7 @@ func (w *Worker) factor(i, lane, lanes, k0, depth int) plan.Factor {
 	o := w.Plan.Operands[i]
 	if o.Keep == plan.KeepUnpacked {
 		ld := w.Plan.Refs[o.Ref].LD
-		return plan.Factor{Mem: w.Data[o.Ref], Off: element(o, &w.Places[o.Ref], ld, lane, k0), LD: ld, Scales: w.scalesOf(o, lane, k0)}
+		return plan.Factor{Mem: w.Data[o.Ref], Off: element(o, &w.Places[o.Ref], ld, lane, k0), LD: ld, Far: o.Far, Scales: w.scalesOf(o, lane, k0)}
 	}
 	cache := w.caches[i]
 	return plan.Factor{Mem: w.piece(i, lane, lanes, k0, depth), Packed: true, Far: cache != nil && cache.far}

@@ -13,6 +13,7 @@ import (
 	"matladder/backend/cpu/internal/evict"
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
+	"matladder/backend/cpu/internal/rows"
 	"matladder/backend/internal/stage"
 	"matladder/internal/each"
 	"matladder/tile"
@@ -205,8 +206,8 @@ func (e *Executable) newWorker(r *Run, mem []byte) *Worker {
 	w := &Worker{
 		Frame: plan.Frame{
 			Plan: p, Mem: mem, Rows: p.Rows.Of(mem), Data: make([][]byte, len(p.Refs)),
-			IDs: ownLines[int](len(p.Program.Grid)), Places: ownLines[plan.Place](len(p.Refs)), Memos: ownLines[plan.Memo](p.Memos), Shared: ownLines[plan.Shared](p.Shared),
-			Wide: ownLines[plan.Widened](len(p.Refs)),
+			IDs: ownLines[int](len(p.Program.Grid)), Places: ownLines[plan.Place](len(p.Refs)), Memos: ownLines[plan.Memo](p.Memos),
+			Wide: ownLines[plan.Widened](len(p.Refs)), Chained: ownLines[rows.Chain](p.Chained),
 		},
 		pool: e.Pool, caches: r.caches, tags: make([][]int, len(p.Operands)),
 	}

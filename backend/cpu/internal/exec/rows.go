@@ -12,7 +12,7 @@ func (w *Worker) rowLoop(g *plan.Step) {
 	steps, rows, parts := g.Body, 0, 0
 	for _, s := range steps {
 		rows = max(rows, w.Places[s.Dst].Rows)
-		parts += s.Passes * g.Strip
+		parts += s.Passes*g.Strip + s.Sums
 		if s.AtOnce > 0 {
 			parts += tile.Ceil(g.Strip, s.AtOnce)
 		}
@@ -29,12 +29,18 @@ func (w *Worker) rowLoop(g *plan.Step) {
 			for _, r := range s.Widens {
 				w.widenRows(r, row, row+s.Strip)
 			}
+			if s.Keeps {
+				w.Wide[s.Dst].From, w.Wide[s.Dst].To = row, min(row+s.Strip, at.Rows)
+			}
 			w.write(s, w.fresh(s), row, min(row+s.Strip, at.Rows), 0, at.Cols)
 		}
 	}
 	for _, s := range steps {
 		for _, r := range s.Widens {
 			w.Wide[r].To = 0
+		}
+		if s.Keeps {
+			w.Wide[s.Dst].To = 0
 		}
 	}
 	w.Prefetches = w.Prefetches[:0]

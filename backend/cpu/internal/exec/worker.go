@@ -239,8 +239,6 @@ func (w *Worker) write(s *plan.Step, fresh bool, row0, row1, col0, col1 int) {
 		}
 	case fresh && s.StoreRows != nil:
 		for row := first; row < end; row += s.AtOnce {
-			w.Ask()
-			w.Pieces++
 			s.StoreRows(&w.Frame, row, col0, min(s.AtOnce, end-row), col1-col0)
 		}
 	default:
@@ -251,7 +249,6 @@ func (w *Worker) write(s *plan.Step, fresh bool, row0, row1, col0, col1 int) {
 		for row := first; row < end; row++ {
 			for col := col0; col < col1; col += s.Lanes {
 				w.Ask()
-				w.Pieces++
 				out(&w.Frame, row, col, min(s.Lanes, col1-col))
 			}
 		}

@@ -107,6 +107,9 @@ func dotsFloat32AVX2(c *float32, ldc int, a, b unsafe.Pointer, lda, k, rows, col
 func dotsFloat32AVX512(c *float32, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, bias *float32, accumulate bool)
 
 //go:noescape
+func dotsWideBFloat16AVX512(c *float32, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, bias *float32, accumulate bool)
+
+//go:noescape
 func edgeBFloat16AVX512(c *float32, ldc int, next uintptr, rows, cols int, a *uint32, panel, steps int, b *uint32, accumulate bool)
 
 //go:noescape

@@ -120,7 +120,7 @@ func checkBlock[S Source, C Sum](t *testing.T, r *rand.Rand, p *MicroKernels[S, 
 		}
 		p.MultiplyDots(run, c, ldc, m, n, k, unpacked, ldb, accumulate)
 	} else if isDirect {
-		split = -1
+		split, run.Far = -1, r.IntN(2) == 0
 		unpacked := fenced[S](t, len(b))
 		copy(unpacked, b)
 		p.MultiplyDirect(run, c, ldc, m, n, k, unpacked, n, accumulate)

@@ -68,7 +68,7 @@ func (x blocking) of(mr, nr, words, m, n, steps int) (run, rows, cols int) {
 // BlockingDirect is how MultiplyDirect divides n columns of B and k elements for m rows of
 // A: cols columns, by tiles of so many rows and columns, over run elements of k, before others get
 // their turn.
-func (p *MicroKernels[S, C]) BlockingDirect(m, n, k, ldb int) (run, cols int, tile [2]int) {
+func (p *MicroKernels[S, C]) BlockingDirect(m, n, k, ldb int, far bool) (run, cols int, tile [2]int) {
 	switch p.Read(m, ldb) {
 	case ReadStreams:
 		return streamRows, n, [2]int{1, n}
@@ -77,7 +77,7 @@ func (p *MicroKernels[S, C]) BlockingDirect(m, n, k, ldb int) (run, cols int, ti
 		return even(max(1, k/p.KU), run) * p.KU, min(cols, n), [2]int{p.MR, p.NR}
 	}
 	t := p.direct.of(m, n)
-	return p.directSteps(m, n, k, ldb) * p.KU, n, [2]int{even(min(m, p.MR), t.rows), t.cols}
+	return p.directSteps(m, n, k, ldb, far) * p.KU, n, [2]int{even(min(m, p.MR), t.rows), t.cols}
 }
 
 // even is the size of pieces, at most limit, that divide n evenly.

@@ -127,7 +127,7 @@ func (p *MicroKernels[S, C]) MultiplyDirect(r Run[S], c []C, ldc, m, n, k int, b
 		p.Multiply(r, c, ldc, m, n, k, accumulate)
 		return
 	}
-	x := directBlock[S, C]{MicroKernels: p, c: c, ldc: ldc, m: m, k: k, a: p.left(r, m, k), b: b, ldb: ldb, accumulate: accumulate, work: directWorks.Get().(*directWork)}
+	x := directBlock[S, C]{MicroKernels: p, c: c, ldc: ldc, m: m, k: k, a: p.left(r, m, k), b: b, ldb: ldb, far: r.Far, accumulate: accumulate, work: directWorks.Get().(*directWork)}
 	if p.kernel.tape == nil {
 		defer directWorks.Put(x.work)
 	}
@@ -159,6 +159,7 @@ type directBlock[S Source, C Sum] struct {
 	a          left
 	b          []S
 	ldb        int
+	far        bool // as that of a Run
 	accumulate bool
 	work       *directWork
 	bias       bias[C] // of the steps that begin has told
@@ -186,7 +187,7 @@ func (x *directBlock[S, C]) run(j0, j1, s0, s1 int) {
 		return
 	}
 	x.begin(s0, s1-s0)
-	chunk := x.directSteps(x.m, j1-j0, (s1-s0)*x.KU, x.ldb)
+	chunk := x.directSteps(x.m, j1-j0, (s1-s0)*x.KU, x.ldb, x.far)
 	wide, band := x.direct.of(x.m, j1-j0), x.m
 	if x.near(x.k, x.ldb) {
 		band = x.rowsOf(wide)
@@ -233,7 +234,7 @@ func (x *directBlock[S, C]) rowsOf(tile directTile[C]) int {
 func (x *directBlock[S, C]) ahead(n, chunk int) int {
 	row := x.ldb * memory.Size[S]()
 	if left := n * memory.Size[S](); left <= directAhead {
-		return min(chunk, directStreams)*x.KU*row + min(0, directAhead-row)
+		return min(chunk, 2*directStreams)*x.KU*row + min(0, directAhead-row)
 	}
 	return directAhead
 }
@@ -269,18 +270,19 @@ func (x *directBlock[S, C]) edge(j, cols, s, steps int) {
 // directSteps is how many steps a tile runs over before the next columns get their turn, as
 // measured. Deep runs mean few passes over c. But each of their rows of b is a stream of its own,
 // and processors follow about sixteen: for few rows of a, or a b in memory, that is worth more, but
-// not where widening b takes as long as reading it. Columns of short rows that follow each other
-// are gone down as far as L2 holds the rows for the next ones.
-func (p *MicroKernels[S, C]) directSteps(m, n, k, ldb int) int {
+// not where widening b takes as long as reading it. Short rows follow each other, and from far they
+// come faster if all of them are read that are near in memory, before others are.
+func (p *MicroKernels[S, C]) directSteps(m, n, k, ldb int, far bool) int {
 	if p.direct.steps > 0 {
 		return p.direct.steps
 	}
 	const deep = 128
-	if p.near(k, ldb) {
+	near, short := p.near(k, ldb), ldb*memory.Size[S]() <= directAhead && m <= p.MR
+	switch {
+	case near && !(short && far):
 		return ceil(k, p.KU)
-	}
-	if row := ldb * memory.Size[S](); row <= directAhead && m <= p.MR {
-		return max(directStreams, max(p.host.L2, 512<<10)/4/max(1, row*p.KU))
+	case short:
+		return max(directStreams, 2*directStreams/p.KU)
 	}
 	inMemory := k*n*memory.Size[S]() > p.host.L3
 	if p.KU == 1 && !p.direct.deep && (m <= 4 || m <= p.MR && inMemory) {

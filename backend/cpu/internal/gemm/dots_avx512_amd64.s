@@ -319,13 +319,21 @@ turn18:
 	JEQ rest19
 	MOVQ $8, R13
 	IMULQ BX, R13
+	CMPQ R13, $2048
+	JGT long22
+	ADDQ R13, R13
+long22:
+	CMPQ R13, $2048
+	JGT long23
+	ADDQ R13, R13
+long23:
 	ADDQ SI, R13
 	CMPQ BX, $2048
 	JLE near21
 	LEAQ 512(SI), R13
 near21:
 	LEAQ (R13)(BX*4), R14
-loop22:
+loop24:
 	VMOVUPS (DI), Z16
 	VMOVUPS 4160(DI), Z17
 	PREFETCHT0 (R13)
@@ -366,7 +374,7 @@ loop22:
 	ADDQ $64, R13
 	ADDQ $64, R14
 	DECQ R12
-	JNZ loop22
+	JNZ loop24
 rest19:
 	KTESTQ K5, K5
 	JEQ summed20
@@ -441,24 +449,24 @@ summed20:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $32
-	JNE apart23
+	JNE apart25
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store25
+	JEQ store27
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored26
-store25:
+	JMP stored28
+store27:
 	VMOVUPS Z0, K6, (DX)
-stored26:
-	JMP stored24
-apart23:
+stored28:
+	JMP stored26
+apart25:
 	MOVQ DX, R8
 	LEAQ -32(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store27
+	JEQ store29
 	MOVQ R13, R12
 	ANDQ $255, R12
 	KMOVW R12, K7
@@ -471,8 +479,8 @@ apart23:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored28
-store27:
+	JMP stored30
+store29:
 	MOVQ R13, R12
 	ANDQ $255, R12
 	KMOVW R12, K7
@@ -483,12 +491,12 @@ store27:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored28:
-stored24:
+stored30:
+stored26:
 	SUBQ R15, CX
-	JEQ done30
+	JEQ done32
 	CMPQ CX, $8
-	JGE whole29
+	JGE whole31
 	MOVQ CX, R15
 	IMUL3Q $-1, CX, R12 // the last sums, of those rows
 	ADDQ $8, R12
@@ -497,23 +505,23 @@ stored24:
 	ANDQ $255, R8
 	IMUL3Q $257, R8, R8
 	KMOVW R8, K6
-whole29:
+whole31:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	LEAQ (DX)(R15*4), DX
 	JMP turn18
-done30:
+done32:
 	VZEROUPPER
 	RET
 more17:
 	CMPQ R12, $3
-	JNE more31
+	JNE more33
 	CMPQ CX, $5
 	JLT few1
 	MOVQ $32767, R8
 	KMOVW R8, K6
-turn32:
+turn34:
 	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	LEAQ (R8)(BX*4), R10
@@ -534,16 +542,24 @@ turn32:
 	VPXOR X14, X14, X14
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest33
+	JEQ rest35
 	MOVQ $5, R13
 	IMULQ BX, R13
+	CMPQ R13, $2048
+	JGT long38
+	ADDQ R13, R13
+long38:
+	CMPQ R13, $2048
+	JGT long39
+	ADDQ R13, R13
+long39:
 	ADDQ SI, R13
 	CMPQ BX, $3276
-	JLE near35
+	JLE near37
 	LEAQ 512(SI), R13
-near35:
+near37:
 	LEAQ (R13)(BX*4), R14
-loop36:
+loop40:
 	VMOVUPS (DI), Z15
 	VMOVUPS 4160(DI), Z16
 	VMOVUPS 8320(DI), Z17
@@ -578,10 +594,10 @@ loop36:
 	ADDQ $64, R13
 	ADDQ $64, R14
 	DECQ R12
-	JNZ loop36
-rest33:
+	JNZ loop40
+rest35:
 	KTESTQ K5, K5
-	JEQ summed34
+	JEQ summed36
 	VMOVUPS.Z (DI), K5, Z15
 	VMOVUPS.Z 4160(DI), K5, Z16
 	VMOVUPS.Z 8320(DI), K5, Z17
@@ -600,7 +616,7 @@ rest33:
 	VFMADD231PS (R10), Z15, K5, Z12
 	VFMADD231PS (R10), Z16, K5, Z13
 	VFMADD231PS (R10), Z17, K5, Z14
-summed34:
+summed36:
 	VBLENDMPS Z10, Z0, K4, Z15
 	VSHUFF32X4 $78, Z10, Z0, Z16
 	VADDPS Z16, Z15, Z0
@@ -652,24 +668,24 @@ summed34:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $20
-	JNE apart37
+	JNE apart41
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store39
+	JEQ store43
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored40
-store39:
+	JMP stored44
+store43:
 	VMOVUPS Z0, K6, (DX)
-stored40:
-	JMP stored38
-apart37:
+stored44:
+	JMP stored42
+apart41:
 	MOVQ DX, R8
 	LEAQ -20(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store41
+	JEQ store45
 	MOVQ R13, R12
 	ANDQ $31, R12
 	KMOVW R12, K7
@@ -688,8 +704,8 @@ apart37:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored42
-store41:
+	JMP stored46
+store45:
 	MOVQ R13, R12
 	ANDQ $31, R12
 	KMOVW R12, K7
@@ -705,12 +721,12 @@ store41:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
+stored46:
 stored42:
-stored38:
 	SUBQ R15, CX
-	JEQ done44
+	JEQ done48
 	CMPQ CX, $5
-	JGE whole43
+	JGE whole47
 	MOVQ CX, R15
 	IMUL3Q $-1, CX, R12 // the last sums, of those rows
 	ADDQ $5, R12
@@ -719,23 +735,23 @@ stored38:
 	ANDQ $31, R8
 	IMUL3Q $1057, R8, R8
 	KMOVW R8, K6
-whole43:
+whole47:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	LEAQ (DX)(R15*4), DX
-	JMP turn32
-done44:
+	JMP turn34
+done48:
 	VZEROUPPER
 	RET
-more31:
+more33:
 	CMPQ R12, $4
-	JNE more45
+	JNE more49
 	CMPQ CX, $4
 	JLT few1
 	MOVQ $65535, R8
 	KMOVW R8, K6
-turn46:
+turn50:
 	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	VPXOR X0, X0, X0
@@ -756,15 +772,23 @@ turn46:
 	VPXOR X15, X15, X15
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest47
+	JEQ rest51
 	MOVQ $4, R10
 	IMULQ BX, R10
+	CMPQ R10, $2048
+	JGT long54
+	ADDQ R10, R10
+long54:
+	CMPQ R10, $2048
+	JGT long55
+	ADDQ R10, R10
+long55:
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near49
+	JLE near53
 	LEAQ 512(SI), R10
-near49:
-loop50:
+near53:
+loop56:
 	VMOVUPS (DI), Z16
 	VMOVUPS 4160(DI), Z17
 	VMOVUPS 8320(DI), Z18
@@ -797,10 +821,10 @@ loop50:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop50
-rest47:
+	JNZ loop56
+rest51:
 	KTESTQ K5, K5
-	JEQ summed48
+	JEQ summed52
 	VMOVUPS.Z (DI), K5, Z16
 	VMOVUPS.Z 4160(DI), K5, Z17
 	VMOVUPS.Z 8320(DI), K5, Z18
@@ -821,7 +845,7 @@ rest47:
 	VFMADD231PS (R8)(AX*1), Z17, K5, Z13
 	VFMADD231PS (R8)(AX*1), Z18, K5, Z14
 	VFMADD231PS (R8)(AX*1), Z19, K5, Z15
-summed48:
+summed52:
 	VBLENDMPS Z2, Z0, K4, Z16
 	VSHUFF32X4 $78, Z2, Z0, Z17
 	VADDPS Z17, Z16, Z0
@@ -874,24 +898,24 @@ summed48:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $16
-	JNE apart51
+	JNE apart57
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store53
+	JEQ store59
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored54
-store53:
+	JMP stored60
+store59:
 	VMOVUPS Z0, K6, (DX)
-stored54:
-	JMP stored52
-apart51:
+stored60:
+	JMP stored58
+apart57:
 	MOVQ DX, R8
 	LEAQ -16(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store55
+	JEQ store61
 	MOVQ R13, R12
 	ANDQ $15, R12
 	KMOVW R12, K7
@@ -916,8 +940,8 @@ apart51:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored56
-store55:
+	JMP stored62
+store61:
 	MOVQ R13, R12
 	ANDQ $15, R12
 	KMOVW R12, K7
@@ -938,12 +962,12 @@ store55:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored56:
-stored52:
+stored62:
+stored58:
 	SUBQ R15, CX
-	JEQ done58
+	JEQ done64
 	CMPQ CX, $4
-	JGE whole57
+	JGE whole63
 	MOVQ CX, R15
 	IMUL3Q $-1, CX, R12 // the last sums, of those rows
 	ADDQ $4, R12
@@ -952,23 +976,23 @@ stored52:
 	ANDQ $15, R8
 	IMUL3Q $4369, R8, R8
 	KMOVW R8, K6
-whole57:
+whole63:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	LEAQ (DX)(R15*4), DX
-	JMP turn46
-done58:
+	JMP turn50
+done64:
 	VZEROUPPER
 	RET
-more45:
+more49:
 	CMPQ R12, $5
-	JNE more59
+	JNE more65
 	CMPQ CX, $3
 	JLT few1
 	MOVQ $32767, R8
 	KMOVW R8, K6
-turn60:
+turn66:
 	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	VPXOR X0, X0, X0
@@ -988,15 +1012,23 @@ turn60:
 	VPXOR X14, X14, X14
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest61
+	JEQ rest67
 	MOVQ $3, R10
 	IMULQ BX, R10
+	CMPQ R10, $2048
+	JGT long70
+	ADDQ R10, R10
+long70:
+	CMPQ R10, $2048
+	JGT long71
+	ADDQ R10, R10
+long71:
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near63
+	JLE near69
 	LEAQ 512(SI), R10
-near63:
-loop64:
+near69:
+loop72:
 	VMOVUPS (DI), Z15
 	VMOVUPS 4160(DI), Z16
 	VMOVUPS 8320(DI), Z17
@@ -1027,10 +1059,10 @@ loop64:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop64
-rest61:
+	JNZ loop72
+rest67:
 	KTESTQ K5, K5
-	JEQ summed62
+	JEQ summed68
 	VMOVUPS.Z (DI), K5, Z15
 	VMOVUPS.Z 4160(DI), K5, Z16
 	VMOVUPS.Z 8320(DI), K5, Z17
@@ -1051,7 +1083,7 @@ rest61:
 	VFMADD231PS (R8)(BX*2), Z17, K5, Z12
 	VFMADD231PS (R8)(BX*2), Z18, K5, Z13
 	VFMADD231PS (R8)(BX*2), Z19, K5, Z14
-summed62:
+summed68:
 	VBLENDMPS Z12, Z0, K4, Z15
 	VSHUFF32X4 $78, Z12, Z0, Z16
 	VADDPS Z16, Z15, Z0
@@ -1103,24 +1135,24 @@ summed62:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $12
-	JNE apart65
+	JNE apart73
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store67
+	JEQ store75
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored68
-store67:
+	JMP stored76
+store75:
 	VMOVUPS Z0, K6, (DX)
-stored68:
-	JMP stored66
-apart65:
+stored76:
+	JMP stored74
+apart73:
 	MOVQ DX, R8
 	LEAQ -12(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store69
+	JEQ store77
 	MOVQ R13, R12
 	ANDQ $7, R12
 	KMOVW R12, K7
@@ -1151,8 +1183,8 @@ apart65:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored70
-store69:
+	JMP stored78
+store77:
 	MOVQ R13, R12
 	ANDQ $7, R12
 	KMOVW R12, K7
@@ -1178,12 +1210,12 @@ store69:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored70:
-stored66:
+stored78:
+stored74:
 	SUBQ R15, CX
-	JEQ done72
+	JEQ done80
 	CMPQ CX, $3
-	JGE whole71
+	JGE whole79
 	MOVQ CX, R15
 	IMUL3Q $-1, CX, R12 // the last sums, of those rows
 	ADDQ $3, R12
@@ -1192,23 +1224,23 @@ stored66:
 	ANDQ $7, R8
 	IMUL3Q $4681, R8, R8
 	KMOVW R8, K6
-whole71:
+whole79:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	LEAQ (DX)(R15*4), DX
-	JMP turn60
-done72:
+	JMP turn66
+done80:
 	VZEROUPPER
 	RET
-more59:
+more65:
 	CMPQ R12, $6
-	JNE more73
+	JNE more81
 	CMPQ CX, $2
 	JLT few1
 	MOVQ $4095, R8
 	KMOVW R8, K6
-turn74:
+turn82:
 	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	VPXOR X0, X0, X0
@@ -1225,15 +1257,23 @@ turn74:
 	VPXOR X11, X11, X11
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest75
+	JEQ rest83
 	MOVQ $2, R10
 	IMULQ BX, R10
+	CMPQ R10, $2048
+	JGT long86
+	ADDQ R10, R10
+long86:
+	CMPQ R10, $2048
+	JGT long87
+	ADDQ R10, R10
+long87:
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near77
+	JLE near85
 	LEAQ 512(SI), R10
-near77:
-loop78:
+near85:
+loop88:
 	VMOVUPS (DI), Z12
 	VMOVUPS 4160(DI), Z13
 	VMOVUPS 8320(DI), Z14
@@ -1260,10 +1300,10 @@ loop78:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop78
-rest75:
+	JNZ loop88
+rest83:
 	KTESTQ K5, K5
-	JEQ summed76
+	JEQ summed84
 	VMOVUPS.Z (DI), K5, Z12
 	VMOVUPS.Z 4160(DI), K5, Z13
 	VMOVUPS.Z 8320(DI), K5, Z14
@@ -1282,7 +1322,7 @@ rest75:
 	VFMADD231PS (R8)(BX*1), Z15, K5, Z9
 	VFMADD231PS (R8)(BX*1), Z16, K5, Z10
 	VFMADD231PS (R8)(BX*1), Z17, K5, Z11
-summed76:
+summed84:
 	VBLENDMPS Z4, Z0, K4, Z12
 	VSHUFF32X4 $78, Z4, Z0, Z13
 	VADDPS Z13, Z12, Z0
@@ -1331,24 +1371,24 @@ summed76:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $8
-	JNE apart79
+	JNE apart89
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store81
+	JEQ store91
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored82
-store81:
+	JMP stored92
+store91:
 	VMOVUPS Z0, K6, (DX)
-stored82:
-	JMP stored80
-apart79:
+stored92:
+	JMP stored90
+apart89:
 	MOVQ DX, R8
 	LEAQ -8(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store83
+	JEQ store93
 	MOVQ R13, R12
 	ANDQ $3, R12
 	KMOVW R12, K7
@@ -1385,8 +1425,8 @@ apart79:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored84
-store83:
+	JMP stored94
+store93:
 	MOVQ R13, R12
 	ANDQ $3, R12
 	KMOVW R12, K7
@@ -1417,12 +1457,12 @@ store83:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored84:
-stored80:
+stored94:
+stored90:
 	SUBQ R15, CX
-	JEQ done86
+	JEQ done96
 	CMPQ CX, $2
-	JGE whole85
+	JGE whole95
 	MOVQ CX, R15
 	IMUL3Q $-1, CX, R12 // the last sums, of those rows
 	ADDQ $2, R12
@@ -1431,23 +1471,23 @@ stored80:
 	ANDQ $3, R8
 	IMUL3Q $1365, R8, R8
 	KMOVW R8, K6
-whole85:
+whole95:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	LEAQ (DX)(R15*4), DX
-	JMP turn74
-done86:
+	JMP turn82
+done96:
 	VZEROUPPER
 	RET
-more73:
+more81:
 	CMPQ R12, $7
-	JNE more87
+	JNE more97
 	CMPQ CX, $2
 	JLT few1
 	MOVQ $16383, R8
 	KMOVW R8, K6
-turn88:
+turn98:
 	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	VPXOR X0, X0, X0
@@ -1466,15 +1506,23 @@ turn88:
 	VPXOR X13, X13, X13
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest89
+	JEQ rest99
 	MOVQ $2, R10
 	IMULQ BX, R10
+	CMPQ R10, $2048
+	JGT long102
+	ADDQ R10, R10
+long102:
+	CMPQ R10, $2048
+	JGT long103
+	ADDQ R10, R10
+long103:
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near91
+	JLE near101
 	LEAQ 512(SI), R10
-near91:
-loop92:
+near101:
+loop104:
 	VMOVUPS (DI), Z14
 	VMOVUPS 4160(DI), Z15
 	VMOVUPS 8320(DI), Z16
@@ -1504,10 +1552,10 @@ loop92:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop92
-rest89:
+	JNZ loop104
+rest99:
 	KTESTQ K5, K5
-	JEQ summed90
+	JEQ summed100
 	VMOVUPS.Z (DI), K5, Z14
 	VMOVUPS.Z 4160(DI), K5, Z15
 	VMOVUPS.Z 8320(DI), K5, Z16
@@ -1529,7 +1577,7 @@ rest89:
 	VFMADD231PS (R8)(BX*1), Z18, K5, Z11
 	VFMADD231PS (R8)(BX*1), Z19, K5, Z12
 	VFMADD231PS (R8)(BX*1), Z20, K5, Z13
-summed90:
+summed100:
 	VBLENDMPS Z4, Z0, K4, Z14
 	VSHUFF32X4 $78, Z4, Z0, Z15
 	VADDPS Z15, Z14, Z0
@@ -1580,24 +1628,24 @@ summed90:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $8
-	JNE apart93
+	JNE apart105
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store95
+	JEQ store107
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored96
-store95:
+	JMP stored108
+store107:
 	VMOVUPS Z0, K6, (DX)
-stored96:
-	JMP stored94
-apart93:
+stored108:
+	JMP stored106
+apart105:
 	MOVQ DX, R8
 	LEAQ -8(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store97
+	JEQ store109
 	MOVQ R13, R12
 	ANDQ $3, R12
 	KMOVW R12, K7
@@ -1640,8 +1688,8 @@ apart93:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored98
-store97:
+	JMP stored110
+store109:
 	MOVQ R13, R12
 	ANDQ $3, R12
 	KMOVW R12, K7
@@ -1677,12 +1725,12 @@ store97:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored98:
-stored94:
+stored110:
+stored106:
 	SUBQ R15, CX
-	JEQ done100
+	JEQ done112
 	CMPQ CX, $2
-	JGE whole99
+	JGE whole111
 	MOVQ CX, R15
 	IMUL3Q $-1, CX, R12 // the last sums, of those rows
 	ADDQ $2, R12
@@ -1691,21 +1739,21 @@ stored94:
 	ANDQ $3, R8
 	IMUL3Q $5461, R8, R8
 	KMOVW R8, K6
-whole99:
+whole111:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	LEAQ (DX)(R15*4), DX
-	JMP turn88
-done100:
+	JMP turn98
+done112:
 	VZEROUPPER
 	RET
-more87:
+more97:
 	CMPQ CX, $2
 	JLT few1
 	MOVQ $65535, R8
 	KMOVW R8, K6
-turn102:
+turn114:
 	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	VPXOR X0, X0, X0
@@ -1726,15 +1774,23 @@ turn102:
 	VPXOR X15, X15, X15
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest103
+	JEQ rest115
 	MOVQ $2, R10
 	IMULQ BX, R10
+	CMPQ R10, $2048
+	JGT long118
+	ADDQ R10, R10
+long118:
+	CMPQ R10, $2048
+	JGT long119
+	ADDQ R10, R10
+long119:
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near105
+	JLE near117
 	LEAQ 512(SI), R10
-near105:
-loop106:
+near117:
+loop120:
 	VMOVUPS (DI), Z16
 	VMOVUPS 4160(DI), Z17
 	VMOVUPS 8320(DI), Z18
@@ -1767,10 +1823,10 @@ loop106:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop106
-rest103:
+	JNZ loop120
+rest115:
 	KTESTQ K5, K5
-	JEQ summed104
+	JEQ summed116
 	VMOVUPS.Z (DI), K5, Z16
 	VMOVUPS.Z 4160(DI), K5, Z17
 	VMOVUPS.Z 8320(DI), K5, Z18
@@ -1795,7 +1851,7 @@ rest103:
 	VFMADD231PS (R8)(BX*1), Z21, K5, Z13
 	VFMADD231PS (R8)(BX*1), Z22, K5, Z14
 	VFMADD231PS (R8)(BX*1), Z23, K5, Z15
-summed104:
+summed116:
 	VBLENDMPS Z4, Z0, K4, Z16
 	VSHUFF32X4 $78, Z4, Z0, Z17
 	VADDPS Z17, Z16, Z0
@@ -1848,24 +1904,24 @@ summed104:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $8
-	JNE apart107
+	JNE apart121
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store109
+	JEQ store123
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored110
-store109:
+	JMP stored124
+store123:
 	VMOVUPS Z0, K6, (DX)
-stored110:
-	JMP stored108
-apart107:
+stored124:
+	JMP stored122
+apart121:
 	MOVQ DX, R8
 	LEAQ -8(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store111
+	JEQ store125
 	MOVQ R13, R12
 	ANDQ $3, R12
 	KMOVW R12, K7
@@ -1914,8 +1970,8 @@ apart107:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored112
-store111:
+	JMP stored126
+store125:
 	MOVQ R13, R12
 	ANDQ $3, R12
 	KMOVW R12, K7
@@ -1956,12 +2012,12 @@ store111:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored112:
-stored108:
+stored126:
+stored122:
 	SUBQ R15, CX
-	JEQ done114
+	JEQ done128
 	CMPQ CX, $2
-	JGE whole113
+	JGE whole127
 	MOVQ CX, R15
 	IMUL3Q $-1, CX, R12 // the last sums, of those rows
 	ADDQ $2, R12
@@ -1970,43 +2026,43 @@ stored108:
 	ANDQ $3, R8
 	IMUL3Q $21845, R8, R8
 	KMOVW R8, K6
-whole113:
+whole127:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	LEAQ (DX)(R15*4), DX
-	JMP turn102
-done114:
+	JMP turn114
+done128:
 	VZEROUPPER
 	RET
-more101:
+more113:
 few1:
-row115:
+row129:
 	MOVQ b+24(FP), R10
 	MOVQ cols+56(FP), R13
 	MOVQ bias+64(FP), R14
 	MOVQ DX, R15
-column116:
+column130:
 	MOVQ SI, R8
 	MOVQ R10, DI
 	VPXOR X0, X0, X0
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest117
-loop119:
+	JEQ rest131
+loop133:
 	VMOVUPS (DI), Z1
 	VMOVUPS (R8), Z2
 	VFMADD231PS Z1, Z2, Z0
 	ADDQ $64, DI
 	ADDQ $64, R8
 	DECQ R12
-	JNZ loop119
-rest117:
+	JNZ loop133
+rest131:
 	KTESTQ K5, K5
-	JEQ summed118
+	JEQ summed132
 	VMOVUPS.Z (DI), K5, Z1
 	VFMADD231PS (R8), Z1, K5, Z0
-summed118:
+summed132:
 	VSHUFF32X4 $78, Z0, Z0, Z2
 	VADDPS Z2, Z0, Z0
 	VSHUFPS $78, Z0, Z0, Z2
@@ -2017,22 +2073,22 @@ summed118:
 	VADDPS Z2, Z0, Z0
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store120
+	JEQ store134
 	VMOVSS (R15), X1
 	VADDPS X1, X0, X0
 	VMOVSS X0, (R15)
-	JMP stored121
-store120:
+	JMP stored135
+store134:
 	VMOVSS X0, (R15)
-stored121:
+stored135:
 	ADDQ $4160, R10
 	ADDQ R11, R15
 	DECQ R13
-	JNE column116
+	JNE column130
 	ADDQ BX, SI
 	ADDQ $4, DX
 	DECQ CX
-	JNE row115
+	JNE row129
 	VZEROUPPER
 	RET
 
@@ -2369,13 +2425,21 @@ turn18:
 	JEQ rest19
 	MOVQ $8, R13
 	IMULQ BX, R13
+	CMPQ R13, $2048
+	JGT long22
+	ADDQ R13, R13
+long22:
+	CMPQ R13, $2048
+	JGT long23
+	ADDQ R13, R13
+long23:
 	ADDQ SI, R13
 	CMPQ BX, $2048
 	JLE near21
 	LEAQ 512(SI), R13
 near21:
 	LEAQ (R13)(BX*4), R14
-loop22:
+loop24:
 	VMOVUPS (DI), Z16
 	VMOVUPS 4160(DI), Z17
 	PREFETCHT0 (R13)
@@ -2416,7 +2480,7 @@ loop22:
 	ADDQ $64, R13
 	ADDQ $64, R14
 	DECQ R12
-	JNZ loop22
+	JNZ loop24
 rest19:
 	KTESTQ K5, K5
 	JEQ summed20
@@ -2499,24 +2563,24 @@ summed20:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $32
-	JNE apart23
+	JNE apart25
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store25
+	JEQ store27
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored26
-store25:
+	JMP stored28
+store27:
 	VMOVUPS Z0, K6, (DX)
-stored26:
-	JMP stored24
-apart23:
+stored28:
+	JMP stored26
+apart25:
 	MOVQ DX, R8
 	LEAQ -32(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store27
+	JEQ store29
 	MOVQ R13, R12
 	ANDQ $255, R12
 	KMOVW R12, K7
@@ -2529,8 +2593,8 @@ apart23:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored28
-store27:
+	JMP stored30
+store29:
 	MOVQ R13, R12
 	ANDQ $255, R12
 	KMOVW R12, K7
@@ -2541,12 +2605,12 @@ store27:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored28:
-stored24:
+stored30:
+stored26:
 	SUBQ R15, CX
-	JEQ done30
+	JEQ done32
 	CMPQ CX, $8
-	JGE whole29
+	JGE whole31
 	MOVQ CX, R15
 	IMUL3Q $-1, CX, R12 // the last sums, of those rows
 	ADDQ $8, R12
@@ -2555,23 +2619,23 @@ stored24:
 	ANDQ $255, R8
 	IMUL3Q $257, R8, R8
 	KMOVW R8, K6
-whole29:
+whole31:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	LEAQ (DX)(R15*4), DX
 	JMP turn18
-done30:
+done32:
 	VZEROUPPER
 	RET
 more17:
 	CMPQ R12, $3
-	JNE more31
+	JNE more33
 	CMPQ CX, $5
 	JLT few1
 	MOVQ $32767, R8
 	KMOVW R8, K6
-turn32:
+turn34:
 	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	LEAQ (R8)(BX*4), R10
@@ -2592,16 +2656,24 @@ turn32:
 	VPXOR X14, X14, X14
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest33
+	JEQ rest35
 	MOVQ $5, R13
 	IMULQ BX, R13
+	CMPQ R13, $2048
+	JGT long38
+	ADDQ R13, R13
+long38:
+	CMPQ R13, $2048
+	JGT long39
+	ADDQ R13, R13
+long39:
 	ADDQ SI, R13
 	CMPQ BX, $3276
-	JLE near35
+	JLE near37
 	LEAQ 512(SI), R13
-near35:
+near37:
 	LEAQ (R13)(BX*4), R14
-loop36:
+loop40:
 	VMOVUPS (DI), Z15
 	VMOVUPS 4160(DI), Z16
 	VMOVUPS 8320(DI), Z17
@@ -2636,10 +2708,10 @@ loop36:
 	ADDQ $64, R13
 	ADDQ $64, R14
 	DECQ R12
-	JNZ loop36
-rest33:
+	JNZ loop40
+rest35:
 	KTESTQ K5, K5
-	JEQ summed34
+	JEQ summed36
 	VMOVDQU16.Z (DI), K5, Z15
 	VMOVDQU16.Z 4160(DI), K5, Z16
 	VMOVDQU16.Z 8320(DI), K5, Z17
@@ -2663,7 +2735,7 @@ rest33:
 	BYTE $0x62; BYTE $0x52; BYTE $0x66; BYTE $0x40; BYTE $0x52; BYTE $0xe7 // VDPBF16PS Z15, Z19, Z12
 	BYTE $0x62; BYTE $0x32; BYTE $0x66; BYTE $0x40; BYTE $0x52; BYTE $0xe8 // VDPBF16PS Z16, Z19, Z13
 	BYTE $0x62; BYTE $0x32; BYTE $0x66; BYTE $0x40; BYTE $0x52; BYTE $0xf1 // VDPBF16PS Z17, Z19, Z14
-summed34:
+summed36:
 	VBLENDMPS Z10, Z0, K4, Z15
 	VSHUFF32X4 $78, Z10, Z0, Z16
 	VADDPS Z16, Z15, Z0
@@ -2715,24 +2787,24 @@ summed34:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $20
-	JNE apart37
+	JNE apart41
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store39
+	JEQ store43
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored40
-store39:
+	JMP stored44
+store43:
 	VMOVUPS Z0, K6, (DX)
-stored40:
-	JMP stored38
-apart37:
+stored44:
+	JMP stored42
+apart41:
 	MOVQ DX, R8
 	LEAQ -20(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store41
+	JEQ store45
 	MOVQ R13, R12
 	ANDQ $31, R12
 	KMOVW R12, K7
@@ -2751,8 +2823,8 @@ apart37:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored42
-store41:
+	JMP stored46
+store45:
 	MOVQ R13, R12
 	ANDQ $31, R12
 	KMOVW R12, K7
@@ -2768,12 +2840,12 @@ store41:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
+stored46:
 stored42:
-stored38:
 	SUBQ R15, CX
-	JEQ done44
+	JEQ done48
 	CMPQ CX, $5
-	JGE whole43
+	JGE whole47
 	MOVQ CX, R15
 	IMUL3Q $-1, CX, R12 // the last sums, of those rows
 	ADDQ $5, R12
@@ -2782,23 +2854,23 @@ stored38:
 	ANDQ $31, R8
 	IMUL3Q $1057, R8, R8
 	KMOVW R8, K6
-whole43:
+whole47:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	LEAQ (DX)(R15*4), DX
-	JMP turn32
-done44:
+	JMP turn34
+done48:
 	VZEROUPPER
 	RET
-more31:
+more33:
 	CMPQ R12, $4
-	JNE more45
+	JNE more49
 	CMPQ CX, $4
 	JLT few1
 	MOVQ $65535, R8
 	KMOVW R8, K6
-turn46:
+turn50:
 	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	VPXOR X0, X0, X0
@@ -2819,15 +2891,23 @@ turn46:
 	VPXOR X15, X15, X15
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest47
+	JEQ rest51
 	MOVQ $4, R10
 	IMULQ BX, R10
+	CMPQ R10, $2048
+	JGT long54
+	ADDQ R10, R10
+long54:
+	CMPQ R10, $2048
+	JGT long55
+	ADDQ R10, R10
+long55:
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near49
+	JLE near53
 	LEAQ 512(SI), R10
-near49:
-loop50:
+near53:
+loop56:
 	VMOVUPS (DI), Z16
 	VMOVUPS 4160(DI), Z17
 	VMOVUPS 8320(DI), Z18
@@ -2860,10 +2940,10 @@ loop50:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop50
-rest47:
+	JNZ loop56
+rest51:
 	KTESTQ K5, K5
-	JEQ summed48
+	JEQ summed52
 	VMOVDQU16.Z (DI), K5, Z16
 	VMOVDQU16.Z 4160(DI), K5, Z17
 	VMOVDQU16.Z 8320(DI), K5, Z18
@@ -2888,7 +2968,7 @@ rest47:
 	BYTE $0x62; BYTE $0x32; BYTE $0x46; BYTE $0x40; BYTE $0x52; BYTE $0xe9 // VDPBF16PS Z17, Z23, Z13
 	BYTE $0x62; BYTE $0x32; BYTE $0x46; BYTE $0x40; BYTE $0x52; BYTE $0xf2 // VDPBF16PS Z18, Z23, Z14
 	BYTE $0x62; BYTE $0x32; BYTE $0x46; BYTE $0x40; BYTE $0x52; BYTE $0xfb // VDPBF16PS Z19, Z23, Z15
-summed48:
+summed52:
 	VBLENDMPS Z2, Z0, K4, Z16
 	VSHUFF32X4 $78, Z2, Z0, Z17
 	VADDPS Z17, Z16, Z0
@@ -2941,24 +3021,24 @@ summed48:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $16
-	JNE apart51
+	JNE apart57
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store53
+	JEQ store59
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored54
-store53:
+	JMP stored60
+store59:
 	VMOVUPS Z0, K6, (DX)
-stored54:
-	JMP stored52
-apart51:
+stored60:
+	JMP stored58
+apart57:
 	MOVQ DX, R8
 	LEAQ -16(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store55
+	JEQ store61
 	MOVQ R13, R12
 	ANDQ $15, R12
 	KMOVW R12, K7
@@ -2983,8 +3063,8 @@ apart51:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored56
-store55:
+	JMP stored62
+store61:
 	MOVQ R13, R12
 	ANDQ $15, R12
 	KMOVW R12, K7
@@ -3005,12 +3085,12 @@ store55:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored56:
-stored52:
+stored62:
+stored58:
 	SUBQ R15, CX
-	JEQ done58
+	JEQ done64
 	CMPQ CX, $4
-	JGE whole57
+	JGE whole63
 	MOVQ CX, R15
 	IMUL3Q $-1, CX, R12 // the last sums, of those rows
 	ADDQ $4, R12
@@ -3019,23 +3099,23 @@ stored52:
 	ANDQ $15, R8
 	IMUL3Q $4369, R8, R8
 	KMOVW R8, K6
-whole57:
+whole63:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	LEAQ (DX)(R15*4), DX
-	JMP turn46
-done58:
+	JMP turn50
+done64:
 	VZEROUPPER
 	RET
-more45:
+more49:
 	CMPQ R12, $5
-	JNE more59
+	JNE more65
 	CMPQ CX, $3
 	JLT few1
 	MOVQ $32767, R8
 	KMOVW R8, K6
-turn60:
+turn66:
 	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	VPXOR X0, X0, X0
@@ -3055,15 +3135,23 @@ turn60:
 	VPXOR X14, X14, X14
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest61
+	JEQ rest67
 	MOVQ $3, R10
 	IMULQ BX, R10
+	CMPQ R10, $2048
+	JGT long70
+	ADDQ R10, R10
+long70:
+	CMPQ R10, $2048
+	JGT long71
+	ADDQ R10, R10
+long71:
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near63
+	JLE near69
 	LEAQ 512(SI), R10
-near63:
-loop64:
+near69:
+loop72:
 	VMOVUPS (DI), Z15
 	VMOVUPS 4160(DI), Z16
 	VMOVUPS 8320(DI), Z17
@@ -3094,10 +3182,10 @@ loop64:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop64
-rest61:
+	JNZ loop72
+rest67:
 	KTESTQ K5, K5
-	JEQ summed62
+	JEQ summed68
 	VMOVDQU16.Z (DI), K5, Z15
 	VMOVDQU16.Z 4160(DI), K5, Z16
 	VMOVDQU16.Z 8320(DI), K5, Z17
@@ -3121,7 +3209,7 @@ rest61:
 	BYTE $0x62; BYTE $0x32; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xe1 // VDPBF16PS Z17, Z21, Z12
 	BYTE $0x62; BYTE $0x32; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xea // VDPBF16PS Z18, Z21, Z13
 	BYTE $0x62; BYTE $0x32; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xf3 // VDPBF16PS Z19, Z21, Z14
-summed62:
+summed68:
 	VBLENDMPS Z12, Z0, K4, Z15
 	VSHUFF32X4 $78, Z12, Z0, Z16
 	VADDPS Z16, Z15, Z0
@@ -3173,24 +3261,24 @@ summed62:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $12
-	JNE apart65
+	JNE apart73
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store67
+	JEQ store75
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored68
-store67:
+	JMP stored76
+store75:
 	VMOVUPS Z0, K6, (DX)
-stored68:
-	JMP stored66
-apart65:
+stored76:
+	JMP stored74
+apart73:
 	MOVQ DX, R8
 	LEAQ -12(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store69
+	JEQ store77
 	MOVQ R13, R12
 	ANDQ $7, R12
 	KMOVW R12, K7
@@ -3221,8 +3309,8 @@ apart65:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored70
-store69:
+	JMP stored78
+store77:
 	MOVQ R13, R12
 	ANDQ $7, R12
 	KMOVW R12, K7
@@ -3248,12 +3336,12 @@ store69:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored70:
-stored66:
+stored78:
+stored74:
 	SUBQ R15, CX
-	JEQ done72
+	JEQ done80
 	CMPQ CX, $3
-	JGE whole71
+	JGE whole79
 	MOVQ CX, R15
 	IMUL3Q $-1, CX, R12 // the last sums, of those rows
 	ADDQ $3, R12
@@ -3262,23 +3350,23 @@ stored66:
 	ANDQ $7, R8
 	IMUL3Q $4681, R8, R8
 	KMOVW R8, K6
-whole71:
+whole79:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	LEAQ (DX)(R15*4), DX
-	JMP turn60
-done72:
+	JMP turn66
+done80:
 	VZEROUPPER
 	RET
-more59:
+more65:
 	CMPQ R12, $6
-	JNE more73
+	JNE more81
 	CMPQ CX, $2
 	JLT few1
 	MOVQ $4095, R8
 	KMOVW R8, K6
-turn74:
+turn82:
 	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	VPXOR X0, X0, X0
@@ -3295,15 +3383,23 @@ turn74:
 	VPXOR X11, X11, X11
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest75
+	JEQ rest83
 	MOVQ $2, R10
 	IMULQ BX, R10
+	CMPQ R10, $2048
+	JGT long86
+	ADDQ R10, R10
+long86:
+	CMPQ R10, $2048
+	JGT long87
+	ADDQ R10, R10
+long87:
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near77
+	JLE near85
 	LEAQ 512(SI), R10
-near77:
-loop78:
+near85:
+loop88:
 	VMOVUPS (DI), Z12
 	VMOVUPS 4160(DI), Z13
 	VMOVUPS 8320(DI), Z14
@@ -3330,10 +3426,10 @@ loop78:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop78
-rest75:
+	JNZ loop88
+rest83:
 	KTESTQ K5, K5
-	JEQ summed76
+	JEQ summed84
 	VMOVDQU16.Z (DI), K5, Z12
 	VMOVDQU16.Z 4160(DI), K5, Z13
 	VMOVDQU16.Z 8320(DI), K5, Z14
@@ -3354,7 +3450,7 @@ rest75:
 	BYTE $0x62; BYTE $0x52; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xcf // VDPBF16PS Z15, Z21, Z9
 	BYTE $0x62; BYTE $0x32; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xd0 // VDPBF16PS Z16, Z21, Z10
 	BYTE $0x62; BYTE $0x32; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xd9 // VDPBF16PS Z17, Z21, Z11
-summed76:
+summed84:
 	VBLENDMPS Z4, Z0, K4, Z12
 	VSHUFF32X4 $78, Z4, Z0, Z13
 	VADDPS Z13, Z12, Z0
@@ -3403,24 +3499,24 @@ summed76:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $8
-	JNE apart79
+	JNE apart89
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store81
+	JEQ store91
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored82
-store81:
+	JMP stored92
+store91:
 	VMOVUPS Z0, K6, (DX)
-stored82:
-	JMP stored80
-apart79:
+stored92:
+	JMP stored90
+apart89:
 	MOVQ DX, R8
 	LEAQ -8(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store83
+	JEQ store93
 	MOVQ R13, R12
 	ANDQ $3, R12
 	KMOVW R12, K7
@@ -3457,8 +3553,8 @@ apart79:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored84
-store83:
+	JMP stored94
+store93:
 	MOVQ R13, R12
 	ANDQ $3, R12
 	KMOVW R12, K7
@@ -3489,12 +3585,12 @@ store83:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored84:
-stored80:
+stored94:
+stored90:
 	SUBQ R15, CX
-	JEQ done86
+	JEQ done96
 	CMPQ CX, $2
-	JGE whole85
+	JGE whole95
 	MOVQ CX, R15
 	IMUL3Q $-1, CX, R12 // the last sums, of those rows
 	ADDQ $2, R12
@@ -3503,23 +3599,23 @@ stored80:
 	ANDQ $3, R8
 	IMUL3Q $1365, R8, R8
 	KMOVW R8, K6
-whole85:
+whole95:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	LEAQ (DX)(R15*4), DX
-	JMP turn74
-done86:
+	JMP turn82
+done96:
 	VZEROUPPER
 	RET
-more73:
+more81:
 	CMPQ R12, $7
-	JNE more87
+	JNE more97
 	CMPQ CX, $2
 	JLT few1
 	MOVQ $16383, R8
 	KMOVW R8, K6
-turn88:
+turn98:
 	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	VPXOR X0, X0, X0
@@ -3538,15 +3634,23 @@ turn88:
 	VPXOR X13, X13, X13
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest89
+	JEQ rest99
 	MOVQ $2, R10
 	IMULQ BX, R10
+	CMPQ R10, $2048
+	JGT long102
+	ADDQ R10, R10
+long102:
+	CMPQ R10, $2048
+	JGT long103
+	ADDQ R10, R10
+long103:
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near91
+	JLE near101
 	LEAQ 512(SI), R10
-near91:
-loop92:
+near101:
+loop104:
 	VMOVUPS (DI), Z14
 	VMOVUPS 4160(DI), Z15
 	VMOVUPS 8320(DI), Z16
@@ -3576,10 +3680,10 @@ loop92:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop92
-rest89:
+	JNZ loop104
+rest99:
 	KTESTQ K5, K5
-	JEQ summed90
+	JEQ summed100
 	VMOVDQU16.Z (DI), K5, Z14
 	VMOVDQU16.Z 4160(DI), K5, Z15
 	VMOVDQU16.Z 8320(DI), K5, Z16
@@ -3603,7 +3707,7 @@ rest89:
 	BYTE $0x62; BYTE $0x32; BYTE $0x3e; BYTE $0x40; BYTE $0x52; BYTE $0xda // VDPBF16PS Z18, Z24, Z11
 	BYTE $0x62; BYTE $0x32; BYTE $0x3e; BYTE $0x40; BYTE $0x52; BYTE $0xe3 // VDPBF16PS Z19, Z24, Z12
 	BYTE $0x62; BYTE $0x32; BYTE $0x3e; BYTE $0x40; BYTE $0x52; BYTE $0xec // VDPBF16PS Z20, Z24, Z13
-summed90:
+summed100:
 	VBLENDMPS Z4, Z0, K4, Z14
 	VSHUFF32X4 $78, Z4, Z0, Z15
 	VADDPS Z15, Z14, Z0
@@ -3654,24 +3758,24 @@ summed90:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $8
-	JNE apart93
+	JNE apart105
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store95
+	JEQ store107
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored96
-store95:
+	JMP stored108
+store107:
 	VMOVUPS Z0, K6, (DX)
-stored96:
-	JMP stored94
-apart93:
+stored108:
+	JMP stored106
+apart105:
 	MOVQ DX, R8
 	LEAQ -8(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store97
+	JEQ store109
 	MOVQ R13, R12
 	ANDQ $3, R12
 	KMOVW R12, K7
@@ -3714,8 +3818,8 @@ apart93:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored98
-store97:
+	JMP stored110
+store109:
 	MOVQ R13, R12
 	ANDQ $3, R12
 	KMOVW R12, K7
@@ -3751,12 +3855,12 @@ store97:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored98:
-stored94:
+stored110:
+stored106:
 	SUBQ R15, CX
-	JEQ done100
+	JEQ done112
 	CMPQ CX, $2
-	JGE whole99
+	JGE whole111
 	MOVQ CX, R15
 	IMUL3Q $-1, CX, R12 // the last sums, of those rows
 	ADDQ $2, R12
@@ -3765,21 +3869,21 @@ stored94:
 	ANDQ $3, R8
 	IMUL3Q $5461, R8, R8
 	KMOVW R8, K6
-whole99:
+whole111:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	LEAQ (DX)(R15*4), DX
-	JMP turn88
-done100:
+	JMP turn98
+done112:
 	VZEROUPPER
 	RET
-more87:
+more97:
 	CMPQ CX, $2
 	JLT few1
 	MOVQ $65535, R8
 	KMOVW R8, K6
-turn102:
+turn114:
 	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	VPXOR X0, X0, X0
@@ -3800,15 +3904,23 @@ turn102:
 	VPXOR X15, X15, X15
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest103
+	JEQ rest115
 	MOVQ $2, R10
 	IMULQ BX, R10
+	CMPQ R10, $2048
+	JGT long118
+	ADDQ R10, R10
+long118:
+	CMPQ R10, $2048
+	JGT long119
+	ADDQ R10, R10
+long119:
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near105
+	JLE near117
 	LEAQ 512(SI), R10
-near105:
-loop106:
+near117:
+loop120:
 	VMOVUPS (DI), Z16
 	VMOVUPS 4160(DI), Z17
 	VMOVUPS 8320(DI), Z18
@@ -3841,10 +3953,10 @@ loop106:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop106
-rest103:
+	JNZ loop120
+rest115:
 	KTESTQ K5, K5
-	JEQ summed104
+	JEQ summed116
 	VMOVDQU16.Z (DI), K5, Z16
 	VMOVDQU16.Z 4160(DI), K5, Z17
 	VMOVDQU16.Z 8320(DI), K5, Z18
@@ -3871,7 +3983,7 @@ rest103:
 	BYTE $0x62; BYTE $0x32; BYTE $0x26; BYTE $0x40; BYTE $0x52; BYTE $0xed // VDPBF16PS Z21, Z27, Z13
 	BYTE $0x62; BYTE $0x32; BYTE $0x26; BYTE $0x40; BYTE $0x52; BYTE $0xf6 // VDPBF16PS Z22, Z27, Z14
 	BYTE $0x62; BYTE $0x32; BYTE $0x26; BYTE $0x40; BYTE $0x52; BYTE $0xff // VDPBF16PS Z23, Z27, Z15
-summed104:
+summed116:
 	VBLENDMPS Z4, Z0, K4, Z16
 	VSHUFF32X4 $78, Z4, Z0, Z17
 	VADDPS Z17, Z16, Z0
@@ -3924,24 +4036,24 @@ summed104:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $8
-	JNE apart107
+	JNE apart121
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store109
+	JEQ store123
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored110
-store109:
+	JMP stored124
+store123:
 	VMOVUPS Z0, K6, (DX)
-stored110:
-	JMP stored108
-apart107:
+stored124:
+	JMP stored122
+apart121:
 	MOVQ DX, R8
 	LEAQ -8(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store111
+	JEQ store125
 	MOVQ R13, R12
 	ANDQ $3, R12
 	KMOVW R12, K7
@@ -3990,8 +4102,8 @@ apart107:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored112
-store111:
+	JMP stored126
+store125:
 	MOVQ R13, R12
 	ANDQ $3, R12
 	KMOVW R12, K7
@@ -4032,12 +4144,12 @@ store111:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored112:
-stored108:
+stored126:
+stored122:
 	SUBQ R15, CX
-	JEQ done114
+	JEQ done128
 	CMPQ CX, $2
-	JGE whole113
+	JGE whole127
 	MOVQ CX, R15
 	IMUL3Q $-1, CX, R12 // the last sums, of those rows
 	ADDQ $2, R12
@@ -4046,44 +4158,44 @@ stored108:
 	ANDQ $3, R8
 	IMUL3Q $21845, R8, R8
 	KMOVW R8, K6
-whole113:
+whole127:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	LEAQ (DX)(R15*4), DX
-	JMP turn102
-done114:
+	JMP turn114
+done128:
 	VZEROUPPER
 	RET
-more101:
+more113:
 few1:
-row115:
+row129:
 	MOVQ b+24(FP), R10
 	MOVQ cols+56(FP), R13
 	MOVQ bias+64(FP), R14
 	MOVQ DX, R15
-column116:
+column130:
 	MOVQ SI, R8
 	MOVQ R10, DI
 	VPXOR X0, X0, X0
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest117
-loop119:
+	JEQ rest131
+loop133:
 	VMOVUPS (DI), Z1
 	VMOVUPS (R8), Z2
 	BYTE $0x62; BYTE $0xf2; BYTE $0x6e; BYTE $0x48; BYTE $0x52; BYTE $0xc1 // VDPBF16PS Z1, Z2, Z0
 	ADDQ $64, DI
 	ADDQ $64, R8
 	DECQ R12
-	JNZ loop119
-rest117:
+	JNZ loop133
+rest131:
 	KTESTQ K5, K5
-	JEQ summed118
+	JEQ summed132
 	VMOVDQU16.Z (DI), K5, Z1
 	VMOVDQU16.Z (R8), K5, Z3
 	BYTE $0x62; BYTE $0xf2; BYTE $0x66; BYTE $0x48; BYTE $0x52; BYTE $0xc1 // VDPBF16PS Z1, Z3, Z0
-summed118:
+summed132:
 	VSHUFF32X4 $78, Z0, Z0, Z2
 	VADDPS Z2, Z0, Z0
 	VSHUFPS $78, Z0, Z0, Z2
@@ -4094,21 +4206,1430 @@ summed118:
 	VADDPS Z2, Z0, Z0
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store120
+	JEQ store134
 	VMOVSS (R15), X1
 	VADDPS X1, X0, X0
 	VMOVSS X0, (R15)
-	JMP stored121
-store120:
+	JMP stored135
+store134:
 	VMOVSS X0, (R15)
-stored121:
+stored135:
 	ADDQ $4160, R10
 	ADDQ R11, R15
 	DECQ R13
-	JNE column116
+	JNE column130
 	ADDQ BX, SI
 	ADDQ $4, DX
 	DECQ CX
-	JNE row115
+	JNE row129
+	VZEROUPPER
+	RET
+
+// func dotsWideBFloat16AVX512(c, ldc, a, b, lda, k, rows, cols, bias, accumulate)
+TEXT ·dotsWideBFloat16AVX512(SB), NOSPLIT, $0-73
+	MOVQ c+0(FP), DX
+	MOVQ ldc+8(FP), R11
+	MOVQ a+16(FP), SI
+	MOVQ lda+32(FP), BX
+	MOVQ k+40(FP), R9
+	MOVQ rows+48(FP), CX
+	MOVQ cols+56(FP), R12
+	SHLQ $2, R11
+	LEAQ (BX)(BX*2), AX
+	MOVQ R9, R15
+	ANDQ $31, R15
+	SHRQ $5, R9
+	MOVL $0xffff0000, R8
+	VPBROADCASTD R8, Z31
+	MOVQ $-1, R8
+	BZHIQ R15, R8, R8
+	KMOVQ R8, K5
+	MOVQ $65280, R8
+	KMOVW R8, K4
+	MOVQ $52428, R8
+	KMOVW R8, K2
+	MOVQ $61680, R8
+	KMOVW R8, K3
+	MOVQ $43690, R8
+	KMOVW R8, K1
+	CMPQ R12, $1
+	JNE more2
+	CMPQ CX, $16
+	JLT few1
+	MOVQ $65535, R8
+	KMOVW R8, K6
+turn3:
+	MOVQ b+24(FP), DI
+	MOVQ SI, R8
+	LEAQ (R8)(BX*4), R10
+	LEAQ (R10)(BX*4), R13
+	LEAQ (R13)(BX*4), R14
+	VPXOR X0, X0, X0
+	VPXOR X1, X1, X1
+	VPXOR X2, X2, X2
+	VPXOR X3, X3, X3
+	VPXOR X4, X4, X4
+	VPXOR X5, X5, X5
+	VPXOR X6, X6, X6
+	VPXOR X7, X7, X7
+	VPXOR X8, X8, X8
+	VPXOR X9, X9, X9
+	VPXOR X10, X10, X10
+	VPXOR X11, X11, X11
+	VPXOR X12, X12, X12
+	VPXOR X13, X13, X13
+	VPXOR X14, X14, X14
+	VPXOR X15, X15, X15
+	MOVQ R9, R12
+	TESTQ R12, R12
+	JEQ rest4
+	CMPQ BX, $1024
+	JGT far6
+	LEAQ (R14)(BX*4), R15 // the next turn follows in memory
+loop7:
+	VMOVUPS (DI), Z16
+	VMOVUPS 64(DI), Z17
+	PREFETCHT0 (R15)
+	VMOVUPS (R8), Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z0
+	VFMADD231PS Z17, Z18, Z0
+	PREFETCHT0 64(R15)
+	VMOVUPS (R8)(BX*1), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z1
+	VFMADD231PS Z17, Z20, Z1
+	PREFETCHT0 128(R15)
+	VMOVUPS (R8)(BX*2), Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z2
+	VFMADD231PS Z17, Z18, Z2
+	PREFETCHT0 192(R15)
+	VMOVUPS (R8)(AX*1), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z3
+	VFMADD231PS Z17, Z20, Z3
+	PREFETCHT0 256(R15)
+	VMOVUPS (R10), Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z4
+	VFMADD231PS Z17, Z18, Z4
+	PREFETCHT0 320(R15)
+	VMOVUPS (R10)(BX*1), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z5
+	VFMADD231PS Z17, Z20, Z5
+	PREFETCHT0 384(R15)
+	VMOVUPS (R10)(BX*2), Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z6
+	VFMADD231PS Z17, Z18, Z6
+	PREFETCHT0 448(R15)
+	VMOVUPS (R10)(AX*1), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z7
+	VFMADD231PS Z17, Z20, Z7
+	PREFETCHT0 512(R15)
+	VMOVUPS (R13), Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z8
+	VFMADD231PS Z17, Z18, Z8
+	PREFETCHT0 576(R15)
+	VMOVUPS (R13)(BX*1), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z9
+	VFMADD231PS Z17, Z20, Z9
+	PREFETCHT0 640(R15)
+	VMOVUPS (R13)(BX*2), Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z10
+	VFMADD231PS Z17, Z18, Z10
+	PREFETCHT0 704(R15)
+	VMOVUPS (R13)(AX*1), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z11
+	VFMADD231PS Z17, Z20, Z11
+	PREFETCHT0 768(R15)
+	VMOVUPS (R14), Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z12
+	VFMADD231PS Z17, Z18, Z12
+	PREFETCHT0 832(R15)
+	VMOVUPS (R14)(BX*1), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z13
+	VFMADD231PS Z17, Z20, Z13
+	PREFETCHT0 896(R15)
+	VMOVUPS (R14)(BX*2), Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z14
+	VFMADD231PS Z17, Z18, Z14
+	PREFETCHT0 960(R15)
+	ADDQ $1024, R15
+	VMOVUPS (R14)(AX*1), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z15
+	VFMADD231PS Z17, Z20, Z15
+	ADDQ $128, DI
+	ADDQ $64, R8
+	ADDQ $64, R10
+	ADDQ $64, R13
+	ADDQ $64, R14
+	DECQ R12
+	JNZ loop7
+	JMP rest4
+far6:
+loop8:
+	VMOVUPS (DI), Z16
+	VMOVUPS 64(DI), Z17
+	VMOVUPS (R8), Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z0
+	VFMADD231PS Z17, Z18, Z0
+	VMOVUPS (R8)(BX*1), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z1
+	VFMADD231PS Z17, Z20, Z1
+	VMOVUPS (R8)(BX*2), Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z2
+	VFMADD231PS Z17, Z18, Z2
+	VMOVUPS (R8)(AX*1), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z3
+	VFMADD231PS Z17, Z20, Z3
+	VMOVUPS (R10), Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z4
+	VFMADD231PS Z17, Z18, Z4
+	VMOVUPS (R10)(BX*1), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z5
+	VFMADD231PS Z17, Z20, Z5
+	VMOVUPS (R10)(BX*2), Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z6
+	VFMADD231PS Z17, Z18, Z6
+	VMOVUPS (R10)(AX*1), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z7
+	VFMADD231PS Z17, Z20, Z7
+	VMOVUPS (R13), Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z8
+	VFMADD231PS Z17, Z18, Z8
+	VMOVUPS (R13)(BX*1), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z9
+	VFMADD231PS Z17, Z20, Z9
+	VMOVUPS (R13)(BX*2), Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z10
+	VFMADD231PS Z17, Z18, Z10
+	VMOVUPS (R13)(AX*1), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z11
+	VFMADD231PS Z17, Z20, Z11
+	VMOVUPS (R14), Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z12
+	VFMADD231PS Z17, Z18, Z12
+	VMOVUPS (R14)(BX*1), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z13
+	VFMADD231PS Z17, Z20, Z13
+	VMOVUPS (R14)(BX*2), Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z14
+	VFMADD231PS Z17, Z18, Z14
+	VMOVUPS (R14)(AX*1), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z15
+	VFMADD231PS Z17, Z20, Z15
+	ADDQ $128, DI
+	ADDQ $64, R8
+	ADDQ $64, R10
+	ADDQ $64, R13
+	ADDQ $64, R14
+	DECQ R12
+	JNZ loop8
+rest4:
+	KTESTQ K5, K5
+	JEQ summed5
+	VMOVUPS (DI), Z16
+	VMOVUPS 64(DI), Z17
+	VMOVDQU16.Z (R8), K5, Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z0
+	VFMADD231PS Z17, Z18, Z0
+	VMOVDQU16.Z (R8)(BX*1), K5, Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z1
+	VFMADD231PS Z17, Z20, Z1
+	VMOVDQU16.Z (R8)(BX*2), K5, Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z2
+	VFMADD231PS Z17, Z18, Z2
+	VMOVDQU16.Z (R8)(AX*1), K5, Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z3
+	VFMADD231PS Z17, Z20, Z3
+	VMOVDQU16.Z (R10), K5, Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z4
+	VFMADD231PS Z17, Z18, Z4
+	VMOVDQU16.Z (R10)(BX*1), K5, Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z5
+	VFMADD231PS Z17, Z20, Z5
+	VMOVDQU16.Z (R10)(BX*2), K5, Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z6
+	VFMADD231PS Z17, Z18, Z6
+	VMOVDQU16.Z (R10)(AX*1), K5, Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z7
+	VFMADD231PS Z17, Z20, Z7
+	VMOVDQU16.Z (R13), K5, Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z8
+	VFMADD231PS Z17, Z18, Z8
+	VMOVDQU16.Z (R13)(BX*1), K5, Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z9
+	VFMADD231PS Z17, Z20, Z9
+	VMOVDQU16.Z (R13)(BX*2), K5, Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z10
+	VFMADD231PS Z17, Z18, Z10
+	VMOVDQU16.Z (R13)(AX*1), K5, Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z11
+	VFMADD231PS Z17, Z20, Z11
+	VMOVDQU16.Z (R14), K5, Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z12
+	VFMADD231PS Z17, Z18, Z12
+	VMOVDQU16.Z (R14)(BX*1), K5, Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z13
+	VFMADD231PS Z17, Z20, Z13
+	VMOVDQU16.Z (R14)(BX*2), K5, Z18
+	VPSLLD $16, Z18, Z19
+	VPANDD Z18, Z31, Z18
+	VFMADD231PS Z16, Z19, Z14
+	VFMADD231PS Z17, Z18, Z14
+	VMOVDQU16.Z (R14)(AX*1), K5, Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z15
+	VFMADD231PS Z17, Z20, Z15
+summed5:
+	VBLENDMPS Z8, Z0, K4, Z16
+	VSHUFF32X4 $78, Z8, Z0, Z17
+	VADDPS Z17, Z16, Z0
+	VBLENDMPS Z9, Z1, K4, Z16
+	VSHUFF32X4 $78, Z9, Z1, Z17
+	VADDPS Z17, Z16, Z1
+	VBLENDMPS Z10, Z2, K4, Z16
+	VSHUFF32X4 $78, Z10, Z2, Z17
+	VADDPS Z17, Z16, Z2
+	VBLENDMPS Z11, Z3, K4, Z16
+	VSHUFF32X4 $78, Z11, Z3, Z17
+	VADDPS Z17, Z16, Z3
+	VBLENDMPS Z12, Z4, K4, Z16
+	VSHUFF32X4 $78, Z12, Z4, Z17
+	VADDPS Z17, Z16, Z4
+	VBLENDMPS Z13, Z5, K4, Z16
+	VSHUFF32X4 $78, Z13, Z5, Z17
+	VADDPS Z17, Z16, Z5
+	VBLENDMPS Z14, Z6, K4, Z16
+	VSHUFF32X4 $78, Z14, Z6, Z17
+	VADDPS Z17, Z16, Z6
+	VBLENDMPS Z15, Z7, K4, Z16
+	VSHUFF32X4 $78, Z15, Z7, Z17
+	VADDPS Z17, Z16, Z7
+	VBLENDMPS Z2, Z0, K2, Z16
+	VSHUFPS $78, Z2, Z0, Z17
+	VADDPS Z17, Z16, Z0
+	VBLENDMPS Z3, Z1, K2, Z16
+	VSHUFPS $78, Z3, Z1, Z17
+	VADDPS Z17, Z16, Z1
+	VBLENDMPS Z6, Z4, K2, Z16
+	VSHUFPS $78, Z6, Z4, Z17
+	VADDPS Z17, Z16, Z4
+	VBLENDMPS Z7, Z5, K2, Z16
+	VSHUFPS $78, Z7, Z5, Z17
+	VADDPS Z17, Z16, Z5
+	VBLENDMPS Z4, Z0, K3, Z16
+	VBLENDMPS Z0, Z4, K3, Z17
+	VSHUFF32X4 $177, Z17, Z17, Z17
+	VADDPS Z17, Z16, Z0
+	VBLENDMPS Z5, Z1, K3, Z16
+	VBLENDMPS Z1, Z5, K3, Z17
+	VSHUFF32X4 $177, Z17, Z17, Z17
+	VADDPS Z17, Z16, Z1
+	VBLENDMPS Z1, Z0, K1, Z16
+	VBLENDMPS Z0, Z1, K1, Z17
+	VPERMILPS $177, Z17, Z17
+	VADDPS Z17, Z16, Z0
+	MOVQ $16, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store11
+	VADDPS (DX), Z0, K6, Z0
+	VMOVUPS Z0, K6, (DX)
+	JMP stored12
+store11:
+	VMOVUPS Z0, K6, (DX)
+stored12:
+	JMP stored10
+apart9:
+	MOVQ DX, R8
+	LEAQ -64(R11), R10 // lines are where their lanes are those of memory
+	KMOVW K6, R13
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store13
+	MOVQ R13, R12
+	ANDQ $65535, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	JMP stored14
+store13:
+	MOVQ R13, R12
+	ANDQ $65535, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+stored14:
+stored10:
+	SUBQ R15, CX
+	JEQ done16
+	CMPQ CX, $16
+	JGE whole15
+	MOVQ CX, R15
+	IMUL3Q $-1, CX, R12 // the last sums, of those rows
+	ADDQ $16, R12
+	MOVQ $-1, R8
+	SHLXQ R12, R8, R8
+	ANDQ $65535, R8
+	IMUL3Q $1, R8, R8
+	KMOVW R8, K6
+whole15:
+	MOVQ R15, R12
+	IMULQ BX, R12
+	ADDQ R12, SI
+	LEAQ (DX)(R15*4), DX
+	JMP turn3
+done16:
+	VZEROUPPER
+	RET
+more2:
+	CMPQ R12, $2
+	JNE more17
+	CMPQ CX, $8
+	JLT few1
+	MOVQ $65535, R8
+	KMOVW R8, K6
+turn18:
+	MOVQ b+24(FP), DI
+	MOVQ SI, R8
+	LEAQ (R8)(BX*4), R10
+	VPXOR X0, X0, X0
+	VPXOR X1, X1, X1
+	VPXOR X2, X2, X2
+	VPXOR X3, X3, X3
+	VPXOR X4, X4, X4
+	VPXOR X5, X5, X5
+	VPXOR X6, X6, X6
+	VPXOR X7, X7, X7
+	VPXOR X8, X8, X8
+	VPXOR X9, X9, X9
+	VPXOR X10, X10, X10
+	VPXOR X11, X11, X11
+	VPXOR X12, X12, X12
+	VPXOR X13, X13, X13
+	VPXOR X14, X14, X14
+	VPXOR X15, X15, X15
+	MOVQ R9, R12
+	TESTQ R12, R12
+	JEQ rest19
+	MOVQ $8, R13
+	IMULQ BX, R13
+	CMPQ R13, $2048
+	JGT long22
+	ADDQ R13, R13
+long22:
+	CMPQ R13, $2048
+	JGT long23
+	ADDQ R13, R13
+long23:
+	ADDQ SI, R13
+	CMPQ BX, $2048
+	JLE near21
+	LEAQ 512(SI), R13
+near21:
+	LEAQ (R13)(BX*4), R14
+loop24:
+	VMOVUPS (DI), Z16
+	VMOVUPS 64(DI), Z17
+	VMOVUPS 4160(DI), Z18
+	VMOVUPS 4224(DI), Z19
+	PREFETCHT0 (R13)
+	VMOVUPS (R8), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z0
+	VFMADD231PS Z17, Z20, Z0
+	VFMADD231PS Z18, Z21, Z1
+	VFMADD231PS Z19, Z20, Z1
+	PREFETCHT0 (R13)(BX*1)
+	VMOVUPS (R8)(BX*1), Z22
+	VPSLLD $16, Z22, Z23
+	VPANDD Z22, Z31, Z22
+	VFMADD231PS Z16, Z23, Z2
+	VFMADD231PS Z17, Z22, Z2
+	VFMADD231PS Z18, Z23, Z3
+	VFMADD231PS Z19, Z22, Z3
+	PREFETCHT0 (R13)(BX*2)
+	VMOVUPS (R8)(BX*2), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z4
+	VFMADD231PS Z17, Z20, Z4
+	VFMADD231PS Z18, Z21, Z5
+	VFMADD231PS Z19, Z20, Z5
+	PREFETCHT0 (R13)(AX*1)
+	VMOVUPS (R8)(AX*1), Z22
+	VPSLLD $16, Z22, Z23
+	VPANDD Z22, Z31, Z22
+	VFMADD231PS Z16, Z23, Z6
+	VFMADD231PS Z17, Z22, Z6
+	VFMADD231PS Z18, Z23, Z7
+	VFMADD231PS Z19, Z22, Z7
+	PREFETCHT0 (R14)
+	VMOVUPS (R10), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z8
+	VFMADD231PS Z17, Z20, Z8
+	VFMADD231PS Z18, Z21, Z9
+	VFMADD231PS Z19, Z20, Z9
+	PREFETCHT0 (R14)(BX*1)
+	VMOVUPS (R10)(BX*1), Z22
+	VPSLLD $16, Z22, Z23
+	VPANDD Z22, Z31, Z22
+	VFMADD231PS Z16, Z23, Z10
+	VFMADD231PS Z17, Z22, Z10
+	VFMADD231PS Z18, Z23, Z11
+	VFMADD231PS Z19, Z22, Z11
+	PREFETCHT0 (R14)(BX*2)
+	VMOVUPS (R10)(BX*2), Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z12
+	VFMADD231PS Z17, Z20, Z12
+	VFMADD231PS Z18, Z21, Z13
+	VFMADD231PS Z19, Z20, Z13
+	PREFETCHT0 (R14)(AX*1)
+	VMOVUPS (R10)(AX*1), Z22
+	VPSLLD $16, Z22, Z23
+	VPANDD Z22, Z31, Z22
+	VFMADD231PS Z16, Z23, Z14
+	VFMADD231PS Z17, Z22, Z14
+	VFMADD231PS Z18, Z23, Z15
+	VFMADD231PS Z19, Z22, Z15
+	ADDQ $128, DI
+	ADDQ $64, R8
+	ADDQ $64, R10
+	ADDQ $64, R13
+	ADDQ $64, R14
+	DECQ R12
+	JNZ loop24
+rest19:
+	KTESTQ K5, K5
+	JEQ summed20
+	VMOVUPS (DI), Z16
+	VMOVUPS 64(DI), Z17
+	VMOVUPS 4160(DI), Z18
+	VMOVUPS 4224(DI), Z19
+	VMOVDQU16.Z (R8), K5, Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z0
+	VFMADD231PS Z17, Z20, Z0
+	VFMADD231PS Z18, Z21, Z1
+	VFMADD231PS Z19, Z20, Z1
+	VMOVDQU16.Z (R8)(BX*1), K5, Z22
+	VPSLLD $16, Z22, Z23
+	VPANDD Z22, Z31, Z22
+	VFMADD231PS Z16, Z23, Z2
+	VFMADD231PS Z17, Z22, Z2
+	VFMADD231PS Z18, Z23, Z3
+	VFMADD231PS Z19, Z22, Z3
+	VMOVDQU16.Z (R8)(BX*2), K5, Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z4
+	VFMADD231PS Z17, Z20, Z4
+	VFMADD231PS Z18, Z21, Z5
+	VFMADD231PS Z19, Z20, Z5
+	VMOVDQU16.Z (R8)(AX*1), K5, Z22
+	VPSLLD $16, Z22, Z23
+	VPANDD Z22, Z31, Z22
+	VFMADD231PS Z16, Z23, Z6
+	VFMADD231PS Z17, Z22, Z6
+	VFMADD231PS Z18, Z23, Z7
+	VFMADD231PS Z19, Z22, Z7
+	VMOVDQU16.Z (R10), K5, Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z8
+	VFMADD231PS Z17, Z20, Z8
+	VFMADD231PS Z18, Z21, Z9
+	VFMADD231PS Z19, Z20, Z9
+	VMOVDQU16.Z (R10)(BX*1), K5, Z22
+	VPSLLD $16, Z22, Z23
+	VPANDD Z22, Z31, Z22
+	VFMADD231PS Z16, Z23, Z10
+	VFMADD231PS Z17, Z22, Z10
+	VFMADD231PS Z18, Z23, Z11
+	VFMADD231PS Z19, Z22, Z11
+	VMOVDQU16.Z (R10)(BX*2), K5, Z20
+	VPSLLD $16, Z20, Z21
+	VPANDD Z20, Z31, Z20
+	VFMADD231PS Z16, Z21, Z12
+	VFMADD231PS Z17, Z20, Z12
+	VFMADD231PS Z18, Z21, Z13
+	VFMADD231PS Z19, Z20, Z13
+	VMOVDQU16.Z (R10)(AX*1), K5, Z22
+	VPSLLD $16, Z22, Z23
+	VPANDD Z22, Z31, Z22
+	VFMADD231PS Z16, Z23, Z14
+	VFMADD231PS Z17, Z22, Z14
+	VFMADD231PS Z18, Z23, Z15
+	VFMADD231PS Z19, Z22, Z15
+summed20:
+	VBLENDMPS Z1, Z0, K4, Z16
+	VSHUFF32X4 $78, Z1, Z0, Z17
+	VADDPS Z17, Z16, Z0
+	VBLENDMPS Z3, Z2, K4, Z16
+	VSHUFF32X4 $78, Z3, Z2, Z17
+	VADDPS Z17, Z16, Z2
+	VBLENDMPS Z5, Z4, K4, Z16
+	VSHUFF32X4 $78, Z5, Z4, Z17
+	VADDPS Z17, Z16, Z4
+	VBLENDMPS Z7, Z6, K4, Z16
+	VSHUFF32X4 $78, Z7, Z6, Z17
+	VADDPS Z17, Z16, Z6
+	VBLENDMPS Z9, Z8, K4, Z16
+	VSHUFF32X4 $78, Z9, Z8, Z17
+	VADDPS Z17, Z16, Z8
+	VBLENDMPS Z11, Z10, K4, Z16
+	VSHUFF32X4 $78, Z11, Z10, Z17
+	VADDPS Z17, Z16, Z10
+	VBLENDMPS Z13, Z12, K4, Z16
+	VSHUFF32X4 $78, Z13, Z12, Z17
+	VADDPS Z17, Z16, Z12
+	VBLENDMPS Z15, Z14, K4, Z16
+	VSHUFF32X4 $78, Z15, Z14, Z17
+	VADDPS Z17, Z16, Z14
+	VBLENDMPS Z4, Z0, K2, Z16
+	VSHUFPS $78, Z4, Z0, Z17
+	VADDPS Z17, Z16, Z0
+	VBLENDMPS Z6, Z2, K2, Z16
+	VSHUFPS $78, Z6, Z2, Z17
+	VADDPS Z17, Z16, Z2
+	VBLENDMPS Z12, Z8, K2, Z16
+	VSHUFPS $78, Z12, Z8, Z17
+	VADDPS Z17, Z16, Z8
+	VBLENDMPS Z14, Z10, K2, Z16
+	VSHUFPS $78, Z14, Z10, Z17
+	VADDPS Z17, Z16, Z10
+	VBLENDMPS Z8, Z0, K3, Z16
+	VBLENDMPS Z0, Z8, K3, Z17
+	VSHUFF32X4 $177, Z17, Z17, Z17
+	VADDPS Z17, Z16, Z0
+	VBLENDMPS Z10, Z2, K3, Z16
+	VBLENDMPS Z2, Z10, K3, Z17
+	VSHUFF32X4 $177, Z17, Z17, Z17
+	VADDPS Z17, Z16, Z2
+	VBLENDMPS Z2, Z0, K1, Z16
+	VBLENDMPS Z0, Z2, K1, Z17
+	VPERMILPS $177, Z17, Z17
+	VADDPS Z17, Z16, Z0
+	MOVQ $8, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
+	CMPQ R11, $32
+	JNE apart25
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store27
+	VADDPS (DX), Z0, K6, Z0
+	VMOVUPS Z0, K6, (DX)
+	JMP stored28
+store27:
+	VMOVUPS Z0, K6, (DX)
+stored28:
+	JMP stored26
+apart25:
+	MOVQ DX, R8
+	LEAQ -32(R11), R10 // lines are where their lanes are those of memory
+	KMOVW K6, R13
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store29
+	MOVQ R13, R12
+	ANDQ $255, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $65280, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	JMP stored30
+store29:
+	MOVQ R13, R12
+	ANDQ $255, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $65280, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+stored30:
+stored26:
+	SUBQ R15, CX
+	JEQ done32
+	CMPQ CX, $8
+	JGE whole31
+	MOVQ CX, R15
+	IMUL3Q $-1, CX, R12 // the last sums, of those rows
+	ADDQ $8, R12
+	MOVQ $-1, R8
+	SHLXQ R12, R8, R8
+	ANDQ $255, R8
+	IMUL3Q $257, R8, R8
+	KMOVW R8, K6
+whole31:
+	MOVQ R15, R12
+	IMULQ BX, R12
+	ADDQ R12, SI
+	LEAQ (DX)(R15*4), DX
+	JMP turn18
+done32:
+	VZEROUPPER
+	RET
+more17:
+	CMPQ R12, $3
+	JNE more33
+	CMPQ CX, $5
+	JLT few1
+	MOVQ $32767, R8
+	KMOVW R8, K6
+turn34:
+	MOVQ b+24(FP), DI
+	MOVQ SI, R8
+	LEAQ (R8)(BX*4), R10
+	VPXOR X0, X0, X0
+	VPXOR X1, X1, X1
+	VPXOR X2, X2, X2
+	VPXOR X3, X3, X3
+	VPXOR X4, X4, X4
+	VPXOR X5, X5, X5
+	VPXOR X6, X6, X6
+	VPXOR X7, X7, X7
+	VPXOR X8, X8, X8
+	VPXOR X9, X9, X9
+	VPXOR X10, X10, X10
+	VPXOR X11, X11, X11
+	VPXOR X12, X12, X12
+	VPXOR X13, X13, X13
+	VPXOR X14, X14, X14
+	MOVQ R9, R12
+	TESTQ R12, R12
+	JEQ rest35
+	MOVQ $5, R13
+	IMULQ BX, R13
+	CMPQ R13, $2048
+	JGT long38
+	ADDQ R13, R13
+long38:
+	CMPQ R13, $2048
+	JGT long39
+	ADDQ R13, R13
+long39:
+	ADDQ SI, R13
+	CMPQ BX, $3276
+	JLE near37
+	LEAQ 512(SI), R13
+near37:
+	LEAQ (R13)(BX*4), R14
+loop40:
+	VMOVUPS (DI), Z15
+	VMOVUPS 64(DI), Z16
+	VMOVUPS 4160(DI), Z17
+	VMOVUPS 4224(DI), Z18
+	VMOVUPS 8320(DI), Z19
+	VMOVUPS 8384(DI), Z20
+	PREFETCHT0 (R13)
+	VMOVUPS (R8), Z21
+	VPSLLD $16, Z21, Z22
+	VPANDD Z21, Z31, Z21
+	VFMADD231PS Z15, Z22, Z0
+	VFMADD231PS Z16, Z21, Z0
+	VFMADD231PS Z17, Z22, Z1
+	VFMADD231PS Z18, Z21, Z1
+	VFMADD231PS Z19, Z22, Z2
+	VFMADD231PS Z20, Z21, Z2
+	PREFETCHT0 (R13)(BX*1)
+	VMOVUPS (R8)(BX*1), Z23
+	VPSLLD $16, Z23, Z24
+	VPANDD Z23, Z31, Z23
+	VFMADD231PS Z15, Z24, Z3
+	VFMADD231PS Z16, Z23, Z3
+	VFMADD231PS Z17, Z24, Z4
+	VFMADD231PS Z18, Z23, Z4
+	VFMADD231PS Z19, Z24, Z5
+	VFMADD231PS Z20, Z23, Z5
+	PREFETCHT0 (R13)(BX*2)
+	VMOVUPS (R8)(BX*2), Z21
+	VPSLLD $16, Z21, Z22
+	VPANDD Z21, Z31, Z21
+	VFMADD231PS Z15, Z22, Z6
+	VFMADD231PS Z16, Z21, Z6
+	VFMADD231PS Z17, Z22, Z7
+	VFMADD231PS Z18, Z21, Z7
+	VFMADD231PS Z19, Z22, Z8
+	VFMADD231PS Z20, Z21, Z8
+	PREFETCHT0 (R13)(AX*1)
+	VMOVUPS (R8)(AX*1), Z23
+	VPSLLD $16, Z23, Z24
+	VPANDD Z23, Z31, Z23
+	VFMADD231PS Z15, Z24, Z9
+	VFMADD231PS Z16, Z23, Z9
+	VFMADD231PS Z17, Z24, Z10
+	VFMADD231PS Z18, Z23, Z10
+	VFMADD231PS Z19, Z24, Z11
+	VFMADD231PS Z20, Z23, Z11
+	PREFETCHT0 (R14)
+	VMOVUPS (R10), Z21
+	VPSLLD $16, Z21, Z22
+	VPANDD Z21, Z31, Z21
+	VFMADD231PS Z15, Z22, Z12
+	VFMADD231PS Z16, Z21, Z12
+	VFMADD231PS Z17, Z22, Z13
+	VFMADD231PS Z18, Z21, Z13
+	VFMADD231PS Z19, Z22, Z14
+	VFMADD231PS Z20, Z21, Z14
+	ADDQ $128, DI
+	ADDQ $64, R8
+	ADDQ $64, R10
+	ADDQ $64, R13
+	ADDQ $64, R14
+	DECQ R12
+	JNZ loop40
+rest35:
+	KTESTQ K5, K5
+	JEQ summed36
+	VMOVUPS (DI), Z15
+	VMOVUPS 64(DI), Z16
+	VMOVUPS 4160(DI), Z17
+	VMOVUPS 4224(DI), Z18
+	VMOVUPS 8320(DI), Z19
+	VMOVUPS 8384(DI), Z20
+	VMOVDQU16.Z (R8), K5, Z23
+	VPSLLD $16, Z23, Z24
+	VPANDD Z23, Z31, Z23
+	VFMADD231PS Z15, Z24, Z0
+	VFMADD231PS Z16, Z23, Z0
+	VFMADD231PS Z17, Z24, Z1
+	VFMADD231PS Z18, Z23, Z1
+	VFMADD231PS Z19, Z24, Z2
+	VFMADD231PS Z20, Z23, Z2
+	VMOVDQU16.Z (R8)(BX*1), K5, Z21
+	VPSLLD $16, Z21, Z22
+	VPANDD Z21, Z31, Z21
+	VFMADD231PS Z15, Z22, Z3
+	VFMADD231PS Z16, Z21, Z3
+	VFMADD231PS Z17, Z22, Z4
+	VFMADD231PS Z18, Z21, Z4
+	VFMADD231PS Z19, Z22, Z5
+	VFMADD231PS Z20, Z21, Z5
+	VMOVDQU16.Z (R8)(BX*2), K5, Z23
+	VPSLLD $16, Z23, Z24
+	VPANDD Z23, Z31, Z23
+	VFMADD231PS Z15, Z24, Z6
+	VFMADD231PS Z16, Z23, Z6
+	VFMADD231PS Z17, Z24, Z7
+	VFMADD231PS Z18, Z23, Z7
+	VFMADD231PS Z19, Z24, Z8
+	VFMADD231PS Z20, Z23, Z8
+	VMOVDQU16.Z (R8)(AX*1), K5, Z21
+	VPSLLD $16, Z21, Z22
+	VPANDD Z21, Z31, Z21
+	VFMADD231PS Z15, Z22, Z9
+	VFMADD231PS Z16, Z21, Z9
+	VFMADD231PS Z17, Z22, Z10
+	VFMADD231PS Z18, Z21, Z10
+	VFMADD231PS Z19, Z22, Z11
+	VFMADD231PS Z20, Z21, Z11
+	VMOVDQU16.Z (R10), K5, Z23
+	VPSLLD $16, Z23, Z24
+	VPANDD Z23, Z31, Z23
+	VFMADD231PS Z15, Z24, Z12
+	VFMADD231PS Z16, Z23, Z12
+	VFMADD231PS Z17, Z24, Z13
+	VFMADD231PS Z18, Z23, Z13
+	VFMADD231PS Z19, Z24, Z14
+	VFMADD231PS Z20, Z23, Z14
+summed36:
+	VBLENDMPS Z10, Z0, K4, Z15
+	VSHUFF32X4 $78, Z10, Z0, Z16
+	VADDPS Z16, Z15, Z0
+	VBLENDMPS Z13, Z3, K4, Z15
+	VSHUFF32X4 $78, Z13, Z3, Z16
+	VADDPS Z16, Z15, Z3
+	VBLENDMPS Z2, Z6, K4, Z15
+	VSHUFF32X4 $78, Z2, Z6, Z16
+	VADDPS Z16, Z15, Z6
+	VBLENDMPS Z5, Z9, K4, Z15
+	VSHUFF32X4 $78, Z5, Z9, Z16
+	VADDPS Z16, Z15, Z9
+	VBLENDMPS Z8, Z12, K4, Z15
+	VSHUFF32X4 $78, Z8, Z12, Z16
+	VADDPS Z16, Z15, Z12
+	VBLENDMPS Z11, Z1, K4, Z15
+	VSHUFF32X4 $78, Z11, Z1, Z16
+	VADDPS Z16, Z15, Z1
+	VBLENDMPS Z14, Z4, K4, Z15
+	VSHUFF32X4 $78, Z14, Z4, Z16
+	VADDPS Z16, Z15, Z4
+	VSHUFF32X4 $78, Z7, Z7, Z16
+	VADDPS Z16, Z7, Z7
+	VBLENDMPS Z6, Z0, K2, Z15
+	VSHUFPS $78, Z6, Z0, Z16
+	VADDPS Z16, Z15, Z0
+	VBLENDMPS Z9, Z3, K2, Z15
+	VSHUFPS $78, Z9, Z3, Z16
+	VADDPS Z16, Z15, Z3
+	VBLENDMPS Z4, Z12, K2, Z15
+	VSHUFPS $78, Z4, Z12, Z16
+	VADDPS Z16, Z15, Z12
+	VBLENDMPS Z7, Z1, K2, Z15
+	VSHUFPS $78, Z7, Z1, Z16
+	VADDPS Z16, Z15, Z1
+	VBLENDMPS Z12, Z0, K3, Z15
+	VBLENDMPS Z0, Z12, K3, Z16
+	VSHUFF32X4 $177, Z16, Z16, Z16
+	VADDPS Z16, Z15, Z0
+	VBLENDMPS Z1, Z3, K3, Z15
+	VBLENDMPS Z3, Z1, K3, Z16
+	VSHUFF32X4 $177, Z16, Z16, Z16
+	VADDPS Z16, Z15, Z3
+	VBLENDMPS Z3, Z0, K1, Z15
+	VBLENDMPS Z0, Z3, K1, Z16
+	VPERMILPS $177, Z16, Z16
+	VADDPS Z16, Z15, Z0
+	MOVQ $5, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
+	CMPQ R11, $20
+	JNE apart41
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store43
+	VADDPS (DX), Z0, K6, Z0
+	VMOVUPS Z0, K6, (DX)
+	JMP stored44
+store43:
+	VMOVUPS Z0, K6, (DX)
+stored44:
+	JMP stored42
+apart41:
+	MOVQ DX, R8
+	LEAQ -20(R11), R10 // lines are where their lanes are those of memory
+	KMOVW K6, R13
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store45
+	MOVQ R13, R12
+	ANDQ $31, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $992, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $31744, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	JMP stored46
+store45:
+	MOVQ R13, R12
+	ANDQ $31, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $992, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $31744, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+stored46:
+stored42:
+	SUBQ R15, CX
+	JEQ done48
+	CMPQ CX, $5
+	JGE whole47
+	MOVQ CX, R15
+	IMUL3Q $-1, CX, R12 // the last sums, of those rows
+	ADDQ $5, R12
+	MOVQ $-1, R8
+	SHLXQ R12, R8, R8
+	ANDQ $31, R8
+	IMUL3Q $1057, R8, R8
+	KMOVW R8, K6
+whole47:
+	MOVQ R15, R12
+	IMULQ BX, R12
+	ADDQ R12, SI
+	LEAQ (DX)(R15*4), DX
+	JMP turn34
+done48:
+	VZEROUPPER
+	RET
+more33:
+	CMPQ CX, $4
+	JLT few1
+	MOVQ $65535, R8
+	KMOVW R8, K6
+turn50:
+	MOVQ b+24(FP), DI
+	MOVQ SI, R8
+	VPXOR X0, X0, X0
+	VPXOR X1, X1, X1
+	VPXOR X2, X2, X2
+	VPXOR X3, X3, X3
+	VPXOR X4, X4, X4
+	VPXOR X5, X5, X5
+	VPXOR X6, X6, X6
+	VPXOR X7, X7, X7
+	VPXOR X8, X8, X8
+	VPXOR X9, X9, X9
+	VPXOR X10, X10, X10
+	VPXOR X11, X11, X11
+	VPXOR X12, X12, X12
+	VPXOR X13, X13, X13
+	VPXOR X14, X14, X14
+	VPXOR X15, X15, X15
+	MOVQ R9, R12
+	TESTQ R12, R12
+	JEQ rest51
+	MOVQ $4, R10
+	IMULQ BX, R10
+	CMPQ R10, $2048
+	JGT long54
+	ADDQ R10, R10
+long54:
+	CMPQ R10, $2048
+	JGT long55
+	ADDQ R10, R10
+long55:
+	ADDQ SI, R10
+	CMPQ BX, $4096
+	JLE near53
+	LEAQ 512(SI), R10
+near53:
+loop56:
+	VMOVUPS (DI), Z16
+	VMOVUPS 64(DI), Z17
+	VMOVUPS 4160(DI), Z18
+	VMOVUPS 4224(DI), Z19
+	VMOVUPS 8320(DI), Z20
+	VMOVUPS 8384(DI), Z21
+	VMOVUPS 12480(DI), Z22
+	VMOVUPS 12544(DI), Z23
+	PREFETCHT0 (R10)
+	VMOVUPS (R8), Z24
+	VPSLLD $16, Z24, Z25
+	VPANDD Z24, Z31, Z24
+	VFMADD231PS Z16, Z25, Z0
+	VFMADD231PS Z17, Z24, Z0
+	VFMADD231PS Z18, Z25, Z1
+	VFMADD231PS Z19, Z24, Z1
+	VFMADD231PS Z20, Z25, Z2
+	VFMADD231PS Z21, Z24, Z2
+	VFMADD231PS Z22, Z25, Z3
+	VFMADD231PS Z23, Z24, Z3
+	PREFETCHT0 (R10)(BX*1)
+	VMOVUPS (R8)(BX*1), Z26
+	VPSLLD $16, Z26, Z27
+	VPANDD Z26, Z31, Z26
+	VFMADD231PS Z16, Z27, Z4
+	VFMADD231PS Z17, Z26, Z4
+	VFMADD231PS Z18, Z27, Z5
+	VFMADD231PS Z19, Z26, Z5
+	VFMADD231PS Z20, Z27, Z6
+	VFMADD231PS Z21, Z26, Z6
+	VFMADD231PS Z22, Z27, Z7
+	VFMADD231PS Z23, Z26, Z7
+	PREFETCHT0 (R10)(BX*2)
+	VMOVUPS (R8)(BX*2), Z24
+	VPSLLD $16, Z24, Z25
+	VPANDD Z24, Z31, Z24
+	VFMADD231PS Z16, Z25, Z8
+	VFMADD231PS Z17, Z24, Z8
+	VFMADD231PS Z18, Z25, Z9
+	VFMADD231PS Z19, Z24, Z9
+	VFMADD231PS Z20, Z25, Z10
+	VFMADD231PS Z21, Z24, Z10
+	VFMADD231PS Z22, Z25, Z11
+	VFMADD231PS Z23, Z24, Z11
+	PREFETCHT0 (R10)(AX*1)
+	VMOVUPS (R8)(AX*1), Z26
+	VPSLLD $16, Z26, Z27
+	VPANDD Z26, Z31, Z26
+	VFMADD231PS Z16, Z27, Z12
+	VFMADD231PS Z17, Z26, Z12
+	VFMADD231PS Z18, Z27, Z13
+	VFMADD231PS Z19, Z26, Z13
+	VFMADD231PS Z20, Z27, Z14
+	VFMADD231PS Z21, Z26, Z14
+	VFMADD231PS Z22, Z27, Z15
+	VFMADD231PS Z23, Z26, Z15
+	ADDQ $128, DI
+	ADDQ $64, R8
+	ADDQ $64, R10
+	DECQ R12
+	JNZ loop56
+rest51:
+	KTESTQ K5, K5
+	JEQ summed52
+	VMOVUPS (DI), Z16
+	VMOVUPS 64(DI), Z17
+	VMOVUPS 4160(DI), Z18
+	VMOVUPS 4224(DI), Z19
+	VMOVUPS 8320(DI), Z20
+	VMOVUPS 8384(DI), Z21
+	VMOVUPS 12480(DI), Z22
+	VMOVUPS 12544(DI), Z23
+	VMOVDQU16.Z (R8), K5, Z24
+	VPSLLD $16, Z24, Z25
+	VPANDD Z24, Z31, Z24
+	VFMADD231PS Z16, Z25, Z0
+	VFMADD231PS Z17, Z24, Z0
+	VFMADD231PS Z18, Z25, Z1
+	VFMADD231PS Z19, Z24, Z1
+	VFMADD231PS Z20, Z25, Z2
+	VFMADD231PS Z21, Z24, Z2
+	VFMADD231PS Z22, Z25, Z3
+	VFMADD231PS Z23, Z24, Z3
+	VMOVDQU16.Z (R8)(BX*1), K5, Z26
+	VPSLLD $16, Z26, Z27
+	VPANDD Z26, Z31, Z26
+	VFMADD231PS Z16, Z27, Z4
+	VFMADD231PS Z17, Z26, Z4
+	VFMADD231PS Z18, Z27, Z5
+	VFMADD231PS Z19, Z26, Z5
+	VFMADD231PS Z20, Z27, Z6
+	VFMADD231PS Z21, Z26, Z6
+	VFMADD231PS Z22, Z27, Z7
+	VFMADD231PS Z23, Z26, Z7
+	VMOVDQU16.Z (R8)(BX*2), K5, Z24
+	VPSLLD $16, Z24, Z25
+	VPANDD Z24, Z31, Z24
+	VFMADD231PS Z16, Z25, Z8
+	VFMADD231PS Z17, Z24, Z8
+	VFMADD231PS Z18, Z25, Z9
+	VFMADD231PS Z19, Z24, Z9
+	VFMADD231PS Z20, Z25, Z10
+	VFMADD231PS Z21, Z24, Z10
+	VFMADD231PS Z22, Z25, Z11
+	VFMADD231PS Z23, Z24, Z11
+	VMOVDQU16.Z (R8)(AX*1), K5, Z26
+	VPSLLD $16, Z26, Z27
+	VPANDD Z26, Z31, Z26
+	VFMADD231PS Z16, Z27, Z12
+	VFMADD231PS Z17, Z26, Z12
+	VFMADD231PS Z18, Z27, Z13
+	VFMADD231PS Z19, Z26, Z13
+	VFMADD231PS Z20, Z27, Z14
+	VFMADD231PS Z21, Z26, Z14
+	VFMADD231PS Z22, Z27, Z15
+	VFMADD231PS Z23, Z26, Z15
+summed52:
+	VBLENDMPS Z2, Z0, K4, Z16
+	VSHUFF32X4 $78, Z2, Z0, Z17
+	VADDPS Z17, Z16, Z0
+	VBLENDMPS Z6, Z4, K4, Z16
+	VSHUFF32X4 $78, Z6, Z4, Z17
+	VADDPS Z17, Z16, Z4
+	VBLENDMPS Z10, Z8, K4, Z16
+	VSHUFF32X4 $78, Z10, Z8, Z17
+	VADDPS Z17, Z16, Z8
+	VBLENDMPS Z14, Z12, K4, Z16
+	VSHUFF32X4 $78, Z14, Z12, Z17
+	VADDPS Z17, Z16, Z12
+	VBLENDMPS Z3, Z1, K4, Z16
+	VSHUFF32X4 $78, Z3, Z1, Z17
+	VADDPS Z17, Z16, Z1
+	VBLENDMPS Z7, Z5, K4, Z16
+	VSHUFF32X4 $78, Z7, Z5, Z17
+	VADDPS Z17, Z16, Z5
+	VBLENDMPS Z11, Z9, K4, Z16
+	VSHUFF32X4 $78, Z11, Z9, Z17
+	VADDPS Z17, Z16, Z9
+	VBLENDMPS Z15, Z13, K4, Z16
+	VSHUFF32X4 $78, Z15, Z13, Z17
+	VADDPS Z17, Z16, Z13
+	VBLENDMPS Z8, Z0, K2, Z16
+	VSHUFPS $78, Z8, Z0, Z17
+	VADDPS Z17, Z16, Z0
+	VBLENDMPS Z12, Z4, K2, Z16
+	VSHUFPS $78, Z12, Z4, Z17
+	VADDPS Z17, Z16, Z4
+	VBLENDMPS Z9, Z1, K2, Z16
+	VSHUFPS $78, Z9, Z1, Z17
+	VADDPS Z17, Z16, Z1
+	VBLENDMPS Z13, Z5, K2, Z16
+	VSHUFPS $78, Z13, Z5, Z17
+	VADDPS Z17, Z16, Z5
+	VBLENDMPS Z1, Z0, K3, Z16
+	VBLENDMPS Z0, Z1, K3, Z17
+	VSHUFF32X4 $177, Z17, Z17, Z17
+	VADDPS Z17, Z16, Z0
+	VBLENDMPS Z5, Z4, K3, Z16
+	VBLENDMPS Z4, Z5, K3, Z17
+	VSHUFF32X4 $177, Z17, Z17, Z17
+	VADDPS Z17, Z16, Z4
+	VBLENDMPS Z4, Z0, K1, Z16
+	VBLENDMPS Z0, Z4, K1, Z17
+	VPERMILPS $177, Z17, Z17
+	VADDPS Z17, Z16, Z0
+	MOVQ $4, R15
+	CMPQ CX, R15
+	CMOVQLT CX, R15
+	CMPQ R11, $16
+	JNE apart57
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store59
+	VADDPS (DX), Z0, K6, Z0
+	VMOVUPS Z0, K6, (DX)
+	JMP stored60
+store59:
+	VMOVUPS Z0, K6, (DX)
+stored60:
+	JMP stored58
+apart57:
+	MOVQ DX, R8
+	LEAQ -16(R11), R10 // lines are where their lanes are those of memory
+	KMOVW K6, R13
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store61
+	MOVQ R13, R12
+	ANDQ $15, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $240, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $3840, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $61440, R12
+	KMOVW R12, K7
+	VADDPS (R8), Z0, K7, Z0
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	JMP stored62
+store61:
+	MOVQ R13, R12
+	ANDQ $15, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $240, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $3840, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+	MOVQ R13, R12
+	ANDQ $61440, R12
+	KMOVW R12, K7
+	VMOVUPS Z0, K7, (R8)
+	ADDQ R10, R8
+stored62:
+stored58:
+	SUBQ R15, CX
+	JEQ done64
+	CMPQ CX, $4
+	JGE whole63
+	MOVQ CX, R15
+	IMUL3Q $-1, CX, R12 // the last sums, of those rows
+	ADDQ $4, R12
+	MOVQ $-1, R8
+	SHLXQ R12, R8, R8
+	ANDQ $15, R8
+	IMUL3Q $4369, R8, R8
+	KMOVW R8, K6
+whole63:
+	MOVQ R15, R12
+	IMULQ BX, R12
+	ADDQ R12, SI
+	LEAQ (DX)(R15*4), DX
+	JMP turn50
+done64:
+	VZEROUPPER
+	RET
+more49:
+few1:
+row65:
+	MOVQ b+24(FP), R10
+	MOVQ cols+56(FP), R13
+	MOVQ bias+64(FP), R14
+	MOVQ DX, R15
+column66:
+	MOVQ SI, R8
+	MOVQ R10, DI
+	VPXOR X0, X0, X0
+	MOVQ R9, R12
+	TESTQ R12, R12
+	JEQ rest67
+loop69:
+	VMOVUPS (DI), Z1
+	VMOVUPS 64(DI), Z2
+	VMOVUPS (R8), Z3
+	VPSLLD $16, Z3, Z4
+	VPANDD Z3, Z31, Z3
+	VFMADD231PS Z1, Z4, Z0
+	VFMADD231PS Z2, Z3, Z0
+	ADDQ $128, DI
+	ADDQ $64, R8
+	DECQ R12
+	JNZ loop69
+rest67:
+	KTESTQ K5, K5
+	JEQ summed68
+	VMOVUPS (DI), Z1
+	VMOVUPS 64(DI), Z2
+	VMOVDQU16.Z (R8), K5, Z5
+	VPSLLD $16, Z5, Z6
+	VPANDD Z5, Z31, Z5
+	VFMADD231PS Z1, Z6, Z0
+	VFMADD231PS Z2, Z5, Z0
+summed68:
+	VSHUFF32X4 $78, Z0, Z0, Z2
+	VADDPS Z2, Z0, Z0
+	VSHUFPS $78, Z0, Z0, Z2
+	VADDPS Z2, Z0, Z0
+	VSHUFF32X4 $177, Z0, Z0, Z2
+	VADDPS Z2, Z0, Z0
+	VPERMILPS $177, Z0, Z2
+	VADDPS Z2, Z0, Z0
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store70
+	VMOVSS (R15), X1
+	VADDPS X1, X0, X0
+	VMOVSS X0, (R15)
+	JMP stored71
+store70:
+	VMOVSS X0, (R15)
+stored71:
+	ADDQ $4160, R10
+	ADDQ R11, R15
+	DECQ R13
+	JNE column66
+	ADDQ BX, SI
+	ADDQ $4, DX
+	DECQ CX
+	JNE row65
 	VZEROUPPER
 	RET

@@ -13,7 +13,7 @@ type gemvKernel[C Sum] struct {
 	run            gemv[C] // nil if there is none
 	columns, lanes int     // at most, and of a vector
 	deep           int     // elements in a word of a column
-	widens         bool    // bfloat16, of which words of columns are as widen makes them
+	widens         bool    // bfloat16, of which words of columns are as widenColumns makes them
 	half           gemv[C] // of vectors half as wide, for up to halfColumns; nil if there is none
 	spread         spread[C]
 }
@@ -30,7 +30,7 @@ func (x *gemvKernel[C]) of(k, cols int) gemv[C] {
 }
 
 // A gemv computes rows × cols dot products of rows of a, lda bytes apart, and of columns of b,
-// gemvColumn words apart, or of such words as widen makes:
+// gemvColumn words apart, or of such words as widenColumns makes:
 //
 //	for i := range rows {
 //		for j := range cols {
@@ -77,15 +77,23 @@ func copyColumns[T any](w *gemvWork, first int, from []T, ld, rows, cols int) {
 	}
 }
 
-// widen copies columns of bfloat16 as float32. Of each 32 the even ones come first, and zeros behind all.
-func (w *gemvWork) widen(from unsafe.Pointer, ld, k, cols int) {
+// widenColumns copies columns as copyColumns does: bfloat16, or their words, as float32. Of each 32 the even ones
+// come first, and zeros behind all.
+func widenColumns[T uint16 | uint32](w *gemvWork, first int, from []T, ld, k, cols int) {
 	const group = 32
-	b := unsafe.Slice((*uint16)(from), (k-1)*ld+cols)
+	shift := 32 - 8*memory.Size[T]()
 	for j := range cols {
-		to := w.b[j*gemvColumn:][:ceil(k, group)*group]
+		to := w.b[(first+j)*gemvColumn:][:ceil(k, group)*group]
 		clear(to[k/group*group:])
-		for l := range k {
-			to[l/group*group+l%2*group/2+l%group/2] = uint32(b[l*ld+j]) << 16
+		for odd := range 2 {
+			at := odd*ld + j
+			for l := 0; l < k; l += group {
+				half := to[l+odd*group/2:][:(min(k-l, group)+1-odd)/2]
+				for i := range half {
+					half[i] = uint32(from[at]) << (shift & 31)
+					at += 2 * ld
+				}
+			}
 		}
 	}
 }
@@ -171,7 +179,7 @@ func bringColumns[S Source](w *gemvWork, widens bool, from []S, ld, k, cols int)
 	columns := unsafe.Pointer(&w.b)
 	switch {
 	case widens:
-		w.widen(at(from, 0), ld, k, cols)
+		widenColumns(w, 0, unsafe.Slice((*uint16)(at(from, 0)), (k-1)*ld+cols), ld, k, cols)
 	case cols == 1 && ld == 1:
 		columns = at(from, 0)
 	default:

@@ -60,7 +60,7 @@ func byWidening(f gemv[float32]) gemv[float32] {
 		for i := range rowsOfB {
 			rowsOfB[i] = *(*uint16)(unsafe.Add(b, i%cols*gemvColumn*wordBytes+i/cols*2))
 		}
-		w.widen(at(rowsOfB, 0), cols, k, cols)
+		widenColumns(w, 0, rowsOfB, cols, k, cols)
 		f(c, ldc, a, unsafe.Pointer(&w.b), lda, k, rows, cols, bias, accumulate)
 	}
 }
@@ -102,6 +102,8 @@ func TestGemv(t *testing.T) {
 	floatGemv("avx512 spread", byRows(t, spreadFloat32AVX512), 16, 16).test(t, "avx512 spread")
 	wide := gemvTwins[uint16, float32]{"wide", byWidening(gemvWideBFloat16AVX512), gemvElements[uint16, float32](0), 4, 32, smallBFloat16, 0x7fc0}
 	wide.test(t, "avx512 widened bfloat16")
+	wide.fast = ofTransposed(t, byWidening(dotsWideBFloat16AVX512))
+	wide.test(t, "avx512 widened bfloat16 dots")
 	if k.PairsBFloat16 != nil {
 		gemvTwins[uint16, float32]{"pairs", gemvBFloat16AVX512, gemvElements[uint16, float32](0), 8, 32, smallBFloat16, 0x7fc0}.test(t, "avx512 bfloat16")
 		gemvTwins[uint16, float32]{"dots", ofTransposed(t, dotsBFloat16AVX512), gemvElements[uint16, float32](0), 8, 32, smallBFloat16, 0x7fc0}.test(t, "avx512 bfloat16 dots")

@@ -488,13 +488,21 @@ turn18:
 	JEQ rest19
 	MOVQ $8, R13
 	IMULQ BX, R13
+	CMPQ R13, $2048
+	JGT long22
+	ADDQ R13, R13
+long22:
+	CMPQ R13, $2048
+	JGT long23
+	ADDQ R13, R13
+long23:
 	ADDQ SI, R13
 	CMPQ BX, $2048
 	JLE near21
 	LEAQ 512(SI), R13
 near21:
 	LEAQ (R13)(BX*4), R14
-loop22:
+loop24:
 	VMOVUPS (DI), Z16
 	VMOVUPS 4160(DI), Z17
 	PREFETCHT0 (R13)
@@ -535,7 +543,7 @@ loop22:
 	ADDQ $64, R13
 	ADDQ $64, R14
 	DECQ R12
-	JNZ loop22
+	JNZ loop24
 rest19:
 	KTESTQ K5, K5
 	JEQ summed20
@@ -610,24 +618,24 @@ summed20:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $8
-	JNE apart23
+	JNE apart25
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store25
+	JEQ store27
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored26
-store25:
+	JMP stored28
+store27:
 	VMOVUPS Z0, K6, (DX)
-stored26:
-	JMP stored24
-apart23:
+stored28:
+	JMP stored26
+apart25:
 	MOVQ DX, R8
 	LEAQ -8(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store27
+	JEQ store29
 	MOVQ R13, R12
 	ANDQ $3, R12
 	KMOVW R12, K7
@@ -676,8 +684,8 @@ apart23:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored28
-store27:
+	JMP stored30
+store29:
 	MOVQ R13, R12
 	ANDQ $3, R12
 	KMOVW R12, K7
@@ -718,12 +726,12 @@ store27:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored28:
-stored24:
+stored30:
+stored26:
 	SUBQ R15, CX
-	JEQ done30
+	JEQ done32
 	CMPQ CX, $8
-	JGE whole29
+	JGE whole31
 	MOVQ CX, R15
 	IMUL3Q $-2, CX, R12 // the last sums, of those rows
 	ADDQ $16, R12
@@ -732,7 +740,7 @@ stored24:
 	ANDQ $65535, R8
 	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
-whole29:
+whole31:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -740,17 +748,17 @@ whole29:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn18
-done30:
+done32:
 	VZEROUPPER
 	RET
 more17:
 	CMPQ R12, $3
-	JNE more31
+	JNE more33
 	CMPQ CX, $5
 	JLT few1
 	MOVQ $32767, R8
 	KMOVW R8, K6
-turn32:
+turn34:
 	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	LEAQ (R8)(BX*4), R10
@@ -771,16 +779,24 @@ turn32:
 	VPXOR X14, X14, X14
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest33
+	JEQ rest35
 	MOVQ $5, R13
 	IMULQ BX, R13
+	CMPQ R13, $2048
+	JGT long38
+	ADDQ R13, R13
+long38:
+	CMPQ R13, $2048
+	JGT long39
+	ADDQ R13, R13
+long39:
 	ADDQ SI, R13
 	CMPQ BX, $3276
-	JLE near35
+	JLE near37
 	LEAQ 512(SI), R13
-near35:
+near37:
 	LEAQ (R13)(BX*4), R14
-loop36:
+loop40:
 	VMOVUPS (DI), Z15
 	VMOVUPS 4160(DI), Z16
 	VMOVUPS 8320(DI), Z17
@@ -815,10 +831,10 @@ loop36:
 	ADDQ $64, R13
 	ADDQ $64, R14
 	DECQ R12
-	JNZ loop36
-rest33:
+	JNZ loop40
+rest35:
 	KTESTQ K5, K5
-	JEQ summed34
+	JEQ summed36
 	VMOVUPS.Z (DI), K5, Z15
 	VMOVUPS.Z 4160(DI), K5, Z16
 	VMOVUPS.Z 8320(DI), K5, Z17
@@ -837,7 +853,7 @@ rest33:
 	VFMADD231PS (R10), Z15, K5, Z12
 	VFMADD231PS (R10), Z16, K5, Z13
 	VFMADD231PS (R10), Z17, K5, Z14
-summed34:
+summed36:
 	VBLENDMPS Z8, Z0, K4, Z15
 	VSHUFF32X4 $78, Z8, Z0, Z16
 	VADDPS Z16, Z15, Z0
@@ -889,24 +905,24 @@ summed34:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $12
-	JNE apart37
+	JNE apart41
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store39
+	JEQ store43
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored40
-store39:
+	JMP stored44
+store43:
 	VMOVUPS Z0, K6, (DX)
-stored40:
-	JMP stored38
-apart37:
+stored44:
+	JMP stored42
+apart41:
 	MOVQ DX, R8
 	LEAQ -12(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store41
+	JEQ store45
 	MOVQ R13, R12
 	ANDQ $7, R12
 	KMOVW R12, K7
@@ -937,8 +953,8 @@ apart37:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored42
-store41:
+	JMP stored46
+store45:
 	MOVQ R13, R12
 	ANDQ $7, R12
 	KMOVW R12, K7
@@ -964,12 +980,12 @@ store41:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
+stored46:
 stored42:
-stored38:
 	SUBQ R15, CX
-	JEQ done44
+	JEQ done48
 	CMPQ CX, $5
-	JGE whole43
+	JGE whole47
 	MOVQ CX, R15
 	IMUL3Q $-3, CX, R12 // the last sums, of those rows
 	ADDQ $15, R12
@@ -978,25 +994,25 @@ stored38:
 	ANDQ $32767, R8
 	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
-whole43:
+whole47:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	MOVQ R15, R12
 	IMULQ R11, R12
 	ADDQ R12, DX
-	JMP turn32
-done44:
+	JMP turn34
+done48:
 	VZEROUPPER
 	RET
-more31:
+more33:
 	CMPQ R12, $4
-	JNE more45
+	JNE more49
 	CMPQ CX, $4
 	JLT few1
 	MOVQ $65535, R8
 	KMOVW R8, K6
-turn46:
+turn50:
 	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	VPXOR X0, X0, X0
@@ -1017,15 +1033,23 @@ turn46:
 	VPXOR X15, X15, X15
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest47
+	JEQ rest51
 	MOVQ $4, R10
 	IMULQ BX, R10
+	CMPQ R10, $2048
+	JGT long54
+	ADDQ R10, R10
+long54:
+	CMPQ R10, $2048
+	JGT long55
+	ADDQ R10, R10
+long55:
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near49
+	JLE near53
 	LEAQ 512(SI), R10
-near49:
-loop50:
+near53:
+loop56:
 	VMOVUPS (DI), Z16
 	VMOVUPS 4160(DI), Z17
 	VMOVUPS 8320(DI), Z18
@@ -1058,10 +1082,10 @@ loop50:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop50
-rest47:
+	JNZ loop56
+rest51:
 	KTESTQ K5, K5
-	JEQ summed48
+	JEQ summed52
 	VMOVUPS.Z (DI), K5, Z16
 	VMOVUPS.Z 4160(DI), K5, Z17
 	VMOVUPS.Z 8320(DI), K5, Z18
@@ -1082,7 +1106,7 @@ rest47:
 	VFMADD231PS (R8)(AX*1), Z17, K5, Z13
 	VFMADD231PS (R8)(AX*1), Z18, K5, Z14
 	VFMADD231PS (R8)(AX*1), Z19, K5, Z15
-summed48:
+summed52:
 	VBLENDMPS Z8, Z0, K4, Z16
 	VSHUFF32X4 $78, Z8, Z0, Z17
 	VADDPS Z17, Z16, Z0
@@ -1135,24 +1159,24 @@ summed48:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $16
-	JNE apart51
+	JNE apart57
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store53
+	JEQ store59
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored54
-store53:
+	JMP stored60
+store59:
 	VMOVUPS Z0, K6, (DX)
-stored54:
-	JMP stored52
-apart51:
+stored60:
+	JMP stored58
+apart57:
 	MOVQ DX, R8
 	LEAQ -16(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store55
+	JEQ store61
 	MOVQ R13, R12
 	ANDQ $15, R12
 	KMOVW R12, K7
@@ -1177,8 +1201,8 @@ apart51:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored56
-store55:
+	JMP stored62
+store61:
 	MOVQ R13, R12
 	ANDQ $15, R12
 	KMOVW R12, K7
@@ -1199,12 +1223,12 @@ store55:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored56:
-stored52:
+stored62:
+stored58:
 	SUBQ R15, CX
-	JEQ done58
+	JEQ done64
 	CMPQ CX, $4
-	JGE whole57
+	JGE whole63
 	MOVQ CX, R15
 	IMUL3Q $-4, CX, R12 // the last sums, of those rows
 	ADDQ $16, R12
@@ -1213,25 +1237,25 @@ stored52:
 	ANDQ $65535, R8
 	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
-whole57:
+whole63:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	MOVQ R15, R12
 	IMULQ R11, R12
 	ADDQ R12, DX
-	JMP turn46
-done58:
+	JMP turn50
+done64:
 	VZEROUPPER
 	RET
-more45:
+more49:
 	CMPQ R12, $5
-	JNE more59
+	JNE more65
 	CMPQ CX, $3
 	JLT few1
 	MOVQ $32767, R8
 	KMOVW R8, K6
-turn60:
+turn66:
 	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	VPXOR X0, X0, X0
@@ -1251,15 +1275,23 @@ turn60:
 	VPXOR X14, X14, X14
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest61
+	JEQ rest67
 	MOVQ $3, R10
 	IMULQ BX, R10
+	CMPQ R10, $2048
+	JGT long70
+	ADDQ R10, R10
+long70:
+	CMPQ R10, $2048
+	JGT long71
+	ADDQ R10, R10
+long71:
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near63
+	JLE near69
 	LEAQ 512(SI), R10
-near63:
-loop64:
+near69:
+loop72:
 	VMOVUPS (DI), Z15
 	VMOVUPS 4160(DI), Z16
 	VMOVUPS 8320(DI), Z17
@@ -1290,10 +1322,10 @@ loop64:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop64
-rest61:
+	JNZ loop72
+rest67:
 	KTESTQ K5, K5
-	JEQ summed62
+	JEQ summed68
 	VMOVUPS.Z (DI), K5, Z15
 	VMOVUPS.Z 4160(DI), K5, Z16
 	VMOVUPS.Z 8320(DI), K5, Z17
@@ -1314,7 +1346,7 @@ rest61:
 	VFMADD231PS (R8)(BX*2), Z17, K5, Z12
 	VFMADD231PS (R8)(BX*2), Z18, K5, Z13
 	VFMADD231PS (R8)(BX*2), Z19, K5, Z14
-summed62:
+summed68:
 	VBLENDMPS Z8, Z0, K4, Z15
 	VSHUFF32X4 $78, Z8, Z0, Z16
 	VADDPS Z16, Z15, Z0
@@ -1366,24 +1398,24 @@ summed62:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $20
-	JNE apart65
+	JNE apart73
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store67
+	JEQ store75
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored68
-store67:
+	JMP stored76
+store75:
 	VMOVUPS Z0, K6, (DX)
-stored68:
-	JMP stored66
-apart65:
+stored76:
+	JMP stored74
+apart73:
 	MOVQ DX, R8
 	LEAQ -20(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store69
+	JEQ store77
 	MOVQ R13, R12
 	ANDQ $31, R12
 	KMOVW R12, K7
@@ -1402,8 +1434,8 @@ apart65:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored70
-store69:
+	JMP stored78
+store77:
 	MOVQ R13, R12
 	ANDQ $31, R12
 	KMOVW R12, K7
@@ -1419,12 +1451,12 @@ store69:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored70:
-stored66:
+stored78:
+stored74:
 	SUBQ R15, CX
-	JEQ done72
+	JEQ done80
 	CMPQ CX, $3
-	JGE whole71
+	JGE whole79
 	MOVQ CX, R15
 	IMUL3Q $-5, CX, R12 // the last sums, of those rows
 	ADDQ $15, R12
@@ -1433,25 +1465,25 @@ stored66:
 	ANDQ $32767, R8
 	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
-whole71:
+whole79:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	MOVQ R15, R12
 	IMULQ R11, R12
 	ADDQ R12, DX
-	JMP turn60
-done72:
+	JMP turn66
+done80:
 	VZEROUPPER
 	RET
-more59:
+more65:
 	CMPQ R12, $6
-	JNE more73
+	JNE more81
 	CMPQ CX, $2
 	JLT few1
 	MOVQ $4095, R8
 	KMOVW R8, K6
-turn74:
+turn82:
 	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	VPXOR X0, X0, X0
@@ -1468,15 +1500,23 @@ turn74:
 	VPXOR X11, X11, X11
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest75
+	JEQ rest83
 	MOVQ $2, R10
 	IMULQ BX, R10
+	CMPQ R10, $2048
+	JGT long86
+	ADDQ R10, R10
+long86:
+	CMPQ R10, $2048
+	JGT long87
+	ADDQ R10, R10
+long87:
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near77
+	JLE near85
 	LEAQ 512(SI), R10
-near77:
-loop78:
+near85:
+loop88:
 	VMOVUPS (DI), Z12
 	VMOVUPS 4160(DI), Z13
 	VMOVUPS 8320(DI), Z14
@@ -1503,10 +1543,10 @@ loop78:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop78
-rest75:
+	JNZ loop88
+rest83:
 	KTESTQ K5, K5
-	JEQ summed76
+	JEQ summed84
 	VMOVUPS.Z (DI), K5, Z12
 	VMOVUPS.Z 4160(DI), K5, Z13
 	VMOVUPS.Z 8320(DI), K5, Z14
@@ -1525,7 +1565,7 @@ rest75:
 	VFMADD231PS (R8)(BX*1), Z15, K5, Z9
 	VFMADD231PS (R8)(BX*1), Z16, K5, Z10
 	VFMADD231PS (R8)(BX*1), Z17, K5, Z11
-summed76:
+summed84:
 	VBLENDMPS Z8, Z0, K4, Z12
 	VSHUFF32X4 $78, Z8, Z0, Z13
 	VADDPS Z13, Z12, Z0
@@ -1574,24 +1614,24 @@ summed76:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $24
-	JNE apart79
+	JNE apart89
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store81
+	JEQ store91
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored82
-store81:
+	JMP stored92
+store91:
 	VMOVUPS Z0, K6, (DX)
-stored82:
-	JMP stored80
-apart79:
+stored92:
+	JMP stored90
+apart89:
 	MOVQ DX, R8
 	LEAQ -24(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store83
+	JEQ store93
 	MOVQ R13, R12
 	ANDQ $63, R12
 	KMOVW R12, K7
@@ -1604,8 +1644,8 @@ apart79:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored84
-store83:
+	JMP stored94
+store93:
 	MOVQ R13, R12
 	ANDQ $63, R12
 	KMOVW R12, K7
@@ -1616,12 +1656,12 @@ store83:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored84:
-stored80:
+stored94:
+stored90:
 	SUBQ R15, CX
-	JEQ done86
+	JEQ done96
 	CMPQ CX, $2
-	JGE whole85
+	JGE whole95
 	MOVQ CX, R15
 	IMUL3Q $-6, CX, R12 // the last sums, of those rows
 	ADDQ $12, R12
@@ -1630,25 +1670,25 @@ stored80:
 	ANDQ $4095, R8
 	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
-whole85:
+whole95:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	MOVQ R15, R12
 	IMULQ R11, R12
 	ADDQ R12, DX
-	JMP turn74
-done86:
+	JMP turn82
+done96:
 	VZEROUPPER
 	RET
-more73:
+more81:
 	CMPQ R12, $7
-	JNE more87
+	JNE more97
 	CMPQ CX, $2
 	JLT few1
 	MOVQ $16383, R8
 	KMOVW R8, K6
-turn88:
+turn98:
 	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	VPXOR X0, X0, X0
@@ -1667,15 +1707,23 @@ turn88:
 	VPXOR X13, X13, X13
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest89
+	JEQ rest99
 	MOVQ $2, R10
 	IMULQ BX, R10
+	CMPQ R10, $2048
+	JGT long102
+	ADDQ R10, R10
+long102:
+	CMPQ R10, $2048
+	JGT long103
+	ADDQ R10, R10
+long103:
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near91
+	JLE near101
 	LEAQ 512(SI), R10
-near91:
-loop92:
+near101:
+loop104:
 	VMOVUPS (DI), Z14
 	VMOVUPS 4160(DI), Z15
 	VMOVUPS 8320(DI), Z16
@@ -1705,10 +1753,10 @@ loop92:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop92
-rest89:
+	JNZ loop104
+rest99:
 	KTESTQ K5, K5
-	JEQ summed90
+	JEQ summed100
 	VMOVUPS.Z (DI), K5, Z14
 	VMOVUPS.Z 4160(DI), K5, Z15
 	VMOVUPS.Z 8320(DI), K5, Z16
@@ -1730,7 +1778,7 @@ rest89:
 	VFMADD231PS (R8)(BX*1), Z18, K5, Z11
 	VFMADD231PS (R8)(BX*1), Z19, K5, Z12
 	VFMADD231PS (R8)(BX*1), Z20, K5, Z13
-summed90:
+summed100:
 	VBLENDMPS Z8, Z0, K4, Z14
 	VSHUFF32X4 $78, Z8, Z0, Z15
 	VADDPS Z15, Z14, Z0
@@ -1781,24 +1829,24 @@ summed90:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $28
-	JNE apart93
+	JNE apart105
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store95
+	JEQ store107
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored96
-store95:
+	JMP stored108
+store107:
 	VMOVUPS Z0, K6, (DX)
-stored96:
-	JMP stored94
-apart93:
+stored108:
+	JMP stored106
+apart105:
 	MOVQ DX, R8
 	LEAQ -28(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store97
+	JEQ store109
 	MOVQ R13, R12
 	ANDQ $127, R12
 	KMOVW R12, K7
@@ -1811,8 +1859,8 @@ apart93:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored98
-store97:
+	JMP stored110
+store109:
 	MOVQ R13, R12
 	ANDQ $127, R12
 	KMOVW R12, K7
@@ -1823,12 +1871,12 @@ store97:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored98:
-stored94:
+stored110:
+stored106:
 	SUBQ R15, CX
-	JEQ done100
+	JEQ done112
 	CMPQ CX, $2
-	JGE whole99
+	JGE whole111
 	MOVQ CX, R15
 	IMUL3Q $-7, CX, R12 // the last sums, of those rows
 	ADDQ $14, R12
@@ -1837,23 +1885,23 @@ stored94:
 	ANDQ $16383, R8
 	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
-whole99:
+whole111:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	MOVQ R15, R12
 	IMULQ R11, R12
 	ADDQ R12, DX
-	JMP turn88
-done100:
+	JMP turn98
+done112:
 	VZEROUPPER
 	RET
-more87:
+more97:
 	CMPQ CX, $2
 	JLT few1
 	MOVQ $65535, R8
 	KMOVW R8, K6
-turn102:
+turn114:
 	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	VPXOR X0, X0, X0
@@ -1874,15 +1922,23 @@ turn102:
 	VPXOR X15, X15, X15
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest103
+	JEQ rest115
 	MOVQ $2, R10
 	IMULQ BX, R10
+	CMPQ R10, $2048
+	JGT long118
+	ADDQ R10, R10
+long118:
+	CMPQ R10, $2048
+	JGT long119
+	ADDQ R10, R10
+long119:
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near105
+	JLE near117
 	LEAQ 512(SI), R10
-near105:
-loop106:
+near117:
+loop120:
 	VMOVUPS (DI), Z16
 	VMOVUPS 4160(DI), Z17
 	VMOVUPS 8320(DI), Z18
@@ -1915,10 +1971,10 @@ loop106:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop106
-rest103:
+	JNZ loop120
+rest115:
 	KTESTQ K5, K5
-	JEQ summed104
+	JEQ summed116
 	VMOVUPS.Z (DI), K5, Z16
 	VMOVUPS.Z 4160(DI), K5, Z17
 	VMOVUPS.Z 8320(DI), K5, Z18
@@ -1943,7 +1999,7 @@ rest103:
 	VFMADD231PS (R8)(BX*1), Z21, K5, Z13
 	VFMADD231PS (R8)(BX*1), Z22, K5, Z14
 	VFMADD231PS (R8)(BX*1), Z23, K5, Z15
-summed104:
+summed116:
 	VBLENDMPS Z8, Z0, K4, Z16
 	VSHUFF32X4 $78, Z8, Z0, Z17
 	VADDPS Z17, Z16, Z0
@@ -1996,24 +2052,24 @@ summed104:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $32
-	JNE apart107
+	JNE apart121
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store109
+	JEQ store123
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored110
-store109:
+	JMP stored124
+store123:
 	VMOVUPS Z0, K6, (DX)
-stored110:
-	JMP stored108
-apart107:
+stored124:
+	JMP stored122
+apart121:
 	MOVQ DX, R8
 	LEAQ -32(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store111
+	JEQ store125
 	MOVQ R13, R12
 	ANDQ $255, R12
 	KMOVW R12, K7
@@ -2026,8 +2082,8 @@ apart107:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored112
-store111:
+	JMP stored126
+store125:
 	MOVQ R13, R12
 	ANDQ $255, R12
 	KMOVW R12, K7
@@ -2038,12 +2094,12 @@ store111:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored112:
-stored108:
+stored126:
+stored122:
 	SUBQ R15, CX
-	JEQ done114
+	JEQ done128
 	CMPQ CX, $2
-	JGE whole113
+	JGE whole127
 	MOVQ CX, R15
 	IMUL3Q $-8, CX, R12 // the last sums, of those rows
 	ADDQ $16, R12
@@ -2052,45 +2108,45 @@ stored108:
 	ANDQ $65535, R8
 	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
-whole113:
+whole127:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	MOVQ R15, R12
 	IMULQ R11, R12
 	ADDQ R12, DX
-	JMP turn102
-done114:
+	JMP turn114
+done128:
 	VZEROUPPER
 	RET
-more101:
+more113:
 few1:
-row115:
+row129:
 	MOVQ b+24(FP), R10
 	MOVQ cols+56(FP), R13
 	MOVQ bias+64(FP), R14
 	MOVQ DX, R15
-column116:
+column130:
 	MOVQ SI, R8
 	MOVQ R10, DI
 	VPXOR X0, X0, X0
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest117
-loop119:
+	JEQ rest131
+loop133:
 	VMOVUPS (DI), Z1
 	VMOVUPS (R8), Z2
 	VFMADD231PS Z1, Z2, Z0
 	ADDQ $64, DI
 	ADDQ $64, R8
 	DECQ R12
-	JNZ loop119
-rest117:
+	JNZ loop133
+rest131:
 	KTESTQ K5, K5
-	JEQ summed118
+	JEQ summed132
 	VMOVUPS.Z (DI), K5, Z1
 	VFMADD231PS (R8), Z1, K5, Z0
-summed118:
+summed132:
 	VSHUFF32X4 $78, Z0, Z0, Z2
 	VADDPS Z2, Z0, Z0
 	VSHUFPS $78, Z0, Z0, Z2
@@ -2101,22 +2157,22 @@ summed118:
 	VADDPS Z2, Z0, Z0
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store120
+	JEQ store134
 	VMOVSS (R15), X1
 	VADDPS X1, X0, X0
 	VMOVSS X0, (R15)
-	JMP stored121
-store120:
+	JMP stored135
+store134:
 	VMOVSS X0, (R15)
-stored121:
+stored135:
 	ADDQ $4160, R10
 	ADDQ $4, R15
 	DECQ R13
-	JNE column116
+	JNE column130
 	ADDQ BX, SI
 	ADDQ R11, DX
 	DECQ CX
-	JNE row115
+	JNE row129
 	VZEROUPPER
 	RET
 
@@ -2986,13 +3042,21 @@ turn18:
 	JEQ rest19
 	MOVQ $8, R13
 	IMULQ BX, R13
+	CMPQ R13, $2048
+	JGT long22
+	ADDQ R13, R13
+long22:
+	CMPQ R13, $2048
+	JGT long23
+	ADDQ R13, R13
+long23:
 	ADDQ SI, R13
 	CMPQ BX, $2048
 	JLE near21
 	LEAQ 512(SI), R13
 near21:
 	LEAQ (R13)(BX*4), R14
-loop22:
+loop24:
 	VMOVUPS (DI), Z16
 	VMOVUPS 4160(DI), Z17
 	PREFETCHT0 (R13)
@@ -3033,7 +3097,7 @@ loop22:
 	ADDQ $64, R13
 	ADDQ $64, R14
 	DECQ R12
-	JNZ loop22
+	JNZ loop24
 rest19:
 	KTESTQ K5, K5
 	JEQ summed20
@@ -3116,24 +3180,24 @@ summed20:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $8
-	JNE apart23
+	JNE apart25
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store25
+	JEQ store27
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored26
-store25:
+	JMP stored28
+store27:
 	VMOVUPS Z0, K6, (DX)
-stored26:
-	JMP stored24
-apart23:
+stored28:
+	JMP stored26
+apart25:
 	MOVQ DX, R8
 	LEAQ -8(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store27
+	JEQ store29
 	MOVQ R13, R12
 	ANDQ $3, R12
 	KMOVW R12, K7
@@ -3182,8 +3246,8 @@ apart23:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored28
-store27:
+	JMP stored30
+store29:
 	MOVQ R13, R12
 	ANDQ $3, R12
 	KMOVW R12, K7
@@ -3224,12 +3288,12 @@ store27:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored28:
-stored24:
+stored30:
+stored26:
 	SUBQ R15, CX
-	JEQ done30
+	JEQ done32
 	CMPQ CX, $8
-	JGE whole29
+	JGE whole31
 	MOVQ CX, R15
 	IMUL3Q $-2, CX, R12 // the last sums, of those rows
 	ADDQ $16, R12
@@ -3238,7 +3302,7 @@ stored24:
 	ANDQ $65535, R8
 	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
-whole29:
+whole31:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -3246,17 +3310,17 @@ whole29:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn18
-done30:
+done32:
 	VZEROUPPER
 	RET
 more17:
 	CMPQ R12, $3
-	JNE more31
+	JNE more33
 	CMPQ CX, $5
 	JLT few1
 	MOVQ $32767, R8
 	KMOVW R8, K6
-turn32:
+turn34:
 	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	LEAQ (R8)(BX*4), R10
@@ -3277,16 +3341,24 @@ turn32:
 	VPXOR X14, X14, X14
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest33
+	JEQ rest35
 	MOVQ $5, R13
 	IMULQ BX, R13
+	CMPQ R13, $2048
+	JGT long38
+	ADDQ R13, R13
+long38:
+	CMPQ R13, $2048
+	JGT long39
+	ADDQ R13, R13
+long39:
 	ADDQ SI, R13
 	CMPQ BX, $3276
-	JLE near35
+	JLE near37
 	LEAQ 512(SI), R13
-near35:
+near37:
 	LEAQ (R13)(BX*4), R14
-loop36:
+loop40:
 	VMOVUPS (DI), Z15
 	VMOVUPS 4160(DI), Z16
 	VMOVUPS 8320(DI), Z17
@@ -3321,10 +3393,10 @@ loop36:
 	ADDQ $64, R13
 	ADDQ $64, R14
 	DECQ R12
-	JNZ loop36
-rest33:
+	JNZ loop40
+rest35:
 	KTESTQ K5, K5
-	JEQ summed34
+	JEQ summed36
 	VMOVDQU16.Z (DI), K5, Z15
 	VMOVDQU16.Z 4160(DI), K5, Z16
 	VMOVDQU16.Z 8320(DI), K5, Z17
@@ -3348,7 +3420,7 @@ rest33:
 	BYTE $0x62; BYTE $0x52; BYTE $0x66; BYTE $0x40; BYTE $0x52; BYTE $0xe7 // VDPBF16PS Z15, Z19, Z12
 	BYTE $0x62; BYTE $0x32; BYTE $0x66; BYTE $0x40; BYTE $0x52; BYTE $0xe8 // VDPBF16PS Z16, Z19, Z13
 	BYTE $0x62; BYTE $0x32; BYTE $0x66; BYTE $0x40; BYTE $0x52; BYTE $0xf1 // VDPBF16PS Z17, Z19, Z14
-summed34:
+summed36:
 	VBLENDMPS Z8, Z0, K4, Z15
 	VSHUFF32X4 $78, Z8, Z0, Z16
 	VADDPS Z16, Z15, Z0
@@ -3400,24 +3472,24 @@ summed34:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $12
-	JNE apart37
+	JNE apart41
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store39
+	JEQ store43
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored40
-store39:
+	JMP stored44
+store43:
 	VMOVUPS Z0, K6, (DX)
-stored40:
-	JMP stored38
-apart37:
+stored44:
+	JMP stored42
+apart41:
 	MOVQ DX, R8
 	LEAQ -12(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store41
+	JEQ store45
 	MOVQ R13, R12
 	ANDQ $7, R12
 	KMOVW R12, K7
@@ -3448,8 +3520,8 @@ apart37:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored42
-store41:
+	JMP stored46
+store45:
 	MOVQ R13, R12
 	ANDQ $7, R12
 	KMOVW R12, K7
@@ -3475,12 +3547,12 @@ store41:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
+stored46:
 stored42:
-stored38:
 	SUBQ R15, CX
-	JEQ done44
+	JEQ done48
 	CMPQ CX, $5
-	JGE whole43
+	JGE whole47
 	MOVQ CX, R15
 	IMUL3Q $-3, CX, R12 // the last sums, of those rows
 	ADDQ $15, R12
@@ -3489,25 +3561,25 @@ stored38:
 	ANDQ $32767, R8
 	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
-whole43:
+whole47:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	MOVQ R15, R12
 	IMULQ R11, R12
 	ADDQ R12, DX
-	JMP turn32
-done44:
+	JMP turn34
+done48:
 	VZEROUPPER
 	RET
-more31:
+more33:
 	CMPQ R12, $4
-	JNE more45
+	JNE more49
 	CMPQ CX, $4
 	JLT few1
 	MOVQ $65535, R8
 	KMOVW R8, K6
-turn46:
+turn50:
 	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	VPXOR X0, X0, X0
@@ -3528,15 +3600,23 @@ turn46:
 	VPXOR X15, X15, X15
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest47
+	JEQ rest51
 	MOVQ $4, R10
 	IMULQ BX, R10
+	CMPQ R10, $2048
+	JGT long54
+	ADDQ R10, R10
+long54:
+	CMPQ R10, $2048
+	JGT long55
+	ADDQ R10, R10
+long55:
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near49
+	JLE near53
 	LEAQ 512(SI), R10
-near49:
-loop50:
+near53:
+loop56:
 	VMOVUPS (DI), Z16
 	VMOVUPS 4160(DI), Z17
 	VMOVUPS 8320(DI), Z18
@@ -3569,10 +3649,10 @@ loop50:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop50
-rest47:
+	JNZ loop56
+rest51:
 	KTESTQ K5, K5
-	JEQ summed48
+	JEQ summed52
 	VMOVDQU16.Z (DI), K5, Z16
 	VMOVDQU16.Z 4160(DI), K5, Z17
 	VMOVDQU16.Z 8320(DI), K5, Z18
@@ -3597,7 +3677,7 @@ rest47:
 	BYTE $0x62; BYTE $0x32; BYTE $0x46; BYTE $0x40; BYTE $0x52; BYTE $0xe9 // VDPBF16PS Z17, Z23, Z13
 	BYTE $0x62; BYTE $0x32; BYTE $0x46; BYTE $0x40; BYTE $0x52; BYTE $0xf2 // VDPBF16PS Z18, Z23, Z14
 	BYTE $0x62; BYTE $0x32; BYTE $0x46; BYTE $0x40; BYTE $0x52; BYTE $0xfb // VDPBF16PS Z19, Z23, Z15
-summed48:
+summed52:
 	VBLENDMPS Z8, Z0, K4, Z16
 	VSHUFF32X4 $78, Z8, Z0, Z17
 	VADDPS Z17, Z16, Z0
@@ -3650,24 +3730,24 @@ summed48:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $16
-	JNE apart51
+	JNE apart57
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store53
+	JEQ store59
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored54
-store53:
+	JMP stored60
+store59:
 	VMOVUPS Z0, K6, (DX)
-stored54:
-	JMP stored52
-apart51:
+stored60:
+	JMP stored58
+apart57:
 	MOVQ DX, R8
 	LEAQ -16(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store55
+	JEQ store61
 	MOVQ R13, R12
 	ANDQ $15, R12
 	KMOVW R12, K7
@@ -3692,8 +3772,8 @@ apart51:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored56
-store55:
+	JMP stored62
+store61:
 	MOVQ R13, R12
 	ANDQ $15, R12
 	KMOVW R12, K7
@@ -3714,12 +3794,12 @@ store55:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored56:
-stored52:
+stored62:
+stored58:
 	SUBQ R15, CX
-	JEQ done58
+	JEQ done64
 	CMPQ CX, $4
-	JGE whole57
+	JGE whole63
 	MOVQ CX, R15
 	IMUL3Q $-4, CX, R12 // the last sums, of those rows
 	ADDQ $16, R12
@@ -3728,25 +3808,25 @@ stored52:
 	ANDQ $65535, R8
 	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
-whole57:
+whole63:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	MOVQ R15, R12
 	IMULQ R11, R12
 	ADDQ R12, DX
-	JMP turn46
-done58:
+	JMP turn50
+done64:
 	VZEROUPPER
 	RET
-more45:
+more49:
 	CMPQ R12, $5
-	JNE more59
+	JNE more65
 	CMPQ CX, $3
 	JLT few1
 	MOVQ $32767, R8
 	KMOVW R8, K6
-turn60:
+turn66:
 	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	VPXOR X0, X0, X0
@@ -3766,15 +3846,23 @@ turn60:
 	VPXOR X14, X14, X14
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest61
+	JEQ rest67
 	MOVQ $3, R10
 	IMULQ BX, R10
+	CMPQ R10, $2048
+	JGT long70
+	ADDQ R10, R10
+long70:
+	CMPQ R10, $2048
+	JGT long71
+	ADDQ R10, R10
+long71:
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near63
+	JLE near69
 	LEAQ 512(SI), R10
-near63:
-loop64:
+near69:
+loop72:
 	VMOVUPS (DI), Z15
 	VMOVUPS 4160(DI), Z16
 	VMOVUPS 8320(DI), Z17
@@ -3805,10 +3893,10 @@ loop64:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop64
-rest61:
+	JNZ loop72
+rest67:
 	KTESTQ K5, K5
-	JEQ summed62
+	JEQ summed68
 	VMOVDQU16.Z (DI), K5, Z15
 	VMOVDQU16.Z 4160(DI), K5, Z16
 	VMOVDQU16.Z 8320(DI), K5, Z17
@@ -3832,7 +3920,7 @@ rest61:
 	BYTE $0x62; BYTE $0x32; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xe1 // VDPBF16PS Z17, Z21, Z12
 	BYTE $0x62; BYTE $0x32; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xea // VDPBF16PS Z18, Z21, Z13
 	BYTE $0x62; BYTE $0x32; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xf3 // VDPBF16PS Z19, Z21, Z14
-summed62:
+summed68:
 	VBLENDMPS Z8, Z0, K4, Z15
 	VSHUFF32X4 $78, Z8, Z0, Z16
 	VADDPS Z16, Z15, Z0
@@ -3884,24 +3972,24 @@ summed62:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $20
-	JNE apart65
+	JNE apart73
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store67
+	JEQ store75
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored68
-store67:
+	JMP stored76
+store75:
 	VMOVUPS Z0, K6, (DX)
-stored68:
-	JMP stored66
-apart65:
+stored76:
+	JMP stored74
+apart73:
 	MOVQ DX, R8
 	LEAQ -20(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store69
+	JEQ store77
 	MOVQ R13, R12
 	ANDQ $31, R12
 	KMOVW R12, K7
@@ -3920,8 +4008,8 @@ apart65:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored70
-store69:
+	JMP stored78
+store77:
 	MOVQ R13, R12
 	ANDQ $31, R12
 	KMOVW R12, K7
@@ -3937,12 +4025,12 @@ store69:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored70:
-stored66:
+stored78:
+stored74:
 	SUBQ R15, CX
-	JEQ done72
+	JEQ done80
 	CMPQ CX, $3
-	JGE whole71
+	JGE whole79
 	MOVQ CX, R15
 	IMUL3Q $-5, CX, R12 // the last sums, of those rows
 	ADDQ $15, R12
@@ -3951,25 +4039,25 @@ stored66:
 	ANDQ $32767, R8
 	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
-whole71:
+whole79:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	MOVQ R15, R12
 	IMULQ R11, R12
 	ADDQ R12, DX
-	JMP turn60
-done72:
+	JMP turn66
+done80:
 	VZEROUPPER
 	RET
-more59:
+more65:
 	CMPQ R12, $6
-	JNE more73
+	JNE more81
 	CMPQ CX, $2
 	JLT few1
 	MOVQ $4095, R8
 	KMOVW R8, K6
-turn74:
+turn82:
 	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	VPXOR X0, X0, X0
@@ -3986,15 +4074,23 @@ turn74:
 	VPXOR X11, X11, X11
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest75
+	JEQ rest83
 	MOVQ $2, R10
 	IMULQ BX, R10
+	CMPQ R10, $2048
+	JGT long86
+	ADDQ R10, R10
+long86:
+	CMPQ R10, $2048
+	JGT long87
+	ADDQ R10, R10
+long87:
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near77
+	JLE near85
 	LEAQ 512(SI), R10
-near77:
-loop78:
+near85:
+loop88:
 	VMOVUPS (DI), Z12
 	VMOVUPS 4160(DI), Z13
 	VMOVUPS 8320(DI), Z14
@@ -4021,10 +4117,10 @@ loop78:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop78
-rest75:
+	JNZ loop88
+rest83:
 	KTESTQ K5, K5
-	JEQ summed76
+	JEQ summed84
 	VMOVDQU16.Z (DI), K5, Z12
 	VMOVDQU16.Z 4160(DI), K5, Z13
 	VMOVDQU16.Z 8320(DI), K5, Z14
@@ -4045,7 +4141,7 @@ rest75:
 	BYTE $0x62; BYTE $0x52; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xcf // VDPBF16PS Z15, Z21, Z9
 	BYTE $0x62; BYTE $0x32; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xd0 // VDPBF16PS Z16, Z21, Z10
 	BYTE $0x62; BYTE $0x32; BYTE $0x56; BYTE $0x40; BYTE $0x52; BYTE $0xd9 // VDPBF16PS Z17, Z21, Z11
-summed76:
+summed84:
 	VBLENDMPS Z8, Z0, K4, Z12
 	VSHUFF32X4 $78, Z8, Z0, Z13
 	VADDPS Z13, Z12, Z0
@@ -4094,24 +4190,24 @@ summed76:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $24
-	JNE apart79
+	JNE apart89
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store81
+	JEQ store91
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored82
-store81:
+	JMP stored92
+store91:
 	VMOVUPS Z0, K6, (DX)
-stored82:
-	JMP stored80
-apart79:
+stored92:
+	JMP stored90
+apart89:
 	MOVQ DX, R8
 	LEAQ -24(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store83
+	JEQ store93
 	MOVQ R13, R12
 	ANDQ $63, R12
 	KMOVW R12, K7
@@ -4124,8 +4220,8 @@ apart79:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored84
-store83:
+	JMP stored94
+store93:
 	MOVQ R13, R12
 	ANDQ $63, R12
 	KMOVW R12, K7
@@ -4136,12 +4232,12 @@ store83:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored84:
-stored80:
+stored94:
+stored90:
 	SUBQ R15, CX
-	JEQ done86
+	JEQ done96
 	CMPQ CX, $2
-	JGE whole85
+	JGE whole95
 	MOVQ CX, R15
 	IMUL3Q $-6, CX, R12 // the last sums, of those rows
 	ADDQ $12, R12
@@ -4150,25 +4246,25 @@ stored80:
 	ANDQ $4095, R8
 	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
-whole85:
+whole95:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	MOVQ R15, R12
 	IMULQ R11, R12
 	ADDQ R12, DX
-	JMP turn74
-done86:
+	JMP turn82
+done96:
 	VZEROUPPER
 	RET
-more73:
+more81:
 	CMPQ R12, $7
-	JNE more87
+	JNE more97
 	CMPQ CX, $2
 	JLT few1
 	MOVQ $16383, R8
 	KMOVW R8, K6
-turn88:
+turn98:
 	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	VPXOR X0, X0, X0
@@ -4187,15 +4283,23 @@ turn88:
 	VPXOR X13, X13, X13
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest89
+	JEQ rest99
 	MOVQ $2, R10
 	IMULQ BX, R10
+	CMPQ R10, $2048
+	JGT long102
+	ADDQ R10, R10
+long102:
+	CMPQ R10, $2048
+	JGT long103
+	ADDQ R10, R10
+long103:
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near91
+	JLE near101
 	LEAQ 512(SI), R10
-near91:
-loop92:
+near101:
+loop104:
 	VMOVUPS (DI), Z14
 	VMOVUPS 4160(DI), Z15
 	VMOVUPS 8320(DI), Z16
@@ -4225,10 +4329,10 @@ loop92:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop92
-rest89:
+	JNZ loop104
+rest99:
 	KTESTQ K5, K5
-	JEQ summed90
+	JEQ summed100
 	VMOVDQU16.Z (DI), K5, Z14
 	VMOVDQU16.Z 4160(DI), K5, Z15
 	VMOVDQU16.Z 8320(DI), K5, Z16
@@ -4252,7 +4356,7 @@ rest89:
 	BYTE $0x62; BYTE $0x32; BYTE $0x3e; BYTE $0x40; BYTE $0x52; BYTE $0xda // VDPBF16PS Z18, Z24, Z11
 	BYTE $0x62; BYTE $0x32; BYTE $0x3e; BYTE $0x40; BYTE $0x52; BYTE $0xe3 // VDPBF16PS Z19, Z24, Z12
 	BYTE $0x62; BYTE $0x32; BYTE $0x3e; BYTE $0x40; BYTE $0x52; BYTE $0xec // VDPBF16PS Z20, Z24, Z13
-summed90:
+summed100:
 	VBLENDMPS Z8, Z0, K4, Z14
 	VSHUFF32X4 $78, Z8, Z0, Z15
 	VADDPS Z15, Z14, Z0
@@ -4303,24 +4407,24 @@ summed90:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $28
-	JNE apart93
+	JNE apart105
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store95
+	JEQ store107
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored96
-store95:
+	JMP stored108
+store107:
 	VMOVUPS Z0, K6, (DX)
-stored96:
-	JMP stored94
-apart93:
+stored108:
+	JMP stored106
+apart105:
 	MOVQ DX, R8
 	LEAQ -28(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store97
+	JEQ store109
 	MOVQ R13, R12
 	ANDQ $127, R12
 	KMOVW R12, K7
@@ -4333,8 +4437,8 @@ apart93:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored98
-store97:
+	JMP stored110
+store109:
 	MOVQ R13, R12
 	ANDQ $127, R12
 	KMOVW R12, K7
@@ -4345,12 +4449,12 @@ store97:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored98:
-stored94:
+stored110:
+stored106:
 	SUBQ R15, CX
-	JEQ done100
+	JEQ done112
 	CMPQ CX, $2
-	JGE whole99
+	JGE whole111
 	MOVQ CX, R15
 	IMUL3Q $-7, CX, R12 // the last sums, of those rows
 	ADDQ $14, R12
@@ -4359,23 +4463,23 @@ stored94:
 	ANDQ $16383, R8
 	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
-whole99:
+whole111:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	MOVQ R15, R12
 	IMULQ R11, R12
 	ADDQ R12, DX
-	JMP turn88
-done100:
+	JMP turn98
+done112:
 	VZEROUPPER
 	RET
-more87:
+more97:
 	CMPQ CX, $2
 	JLT few1
 	MOVQ $65535, R8
 	KMOVW R8, K6
-turn102:
+turn114:
 	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	VPXOR X0, X0, X0
@@ -4396,15 +4500,23 @@ turn102:
 	VPXOR X15, X15, X15
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest103
+	JEQ rest115
 	MOVQ $2, R10
 	IMULQ BX, R10
+	CMPQ R10, $2048
+	JGT long118
+	ADDQ R10, R10
+long118:
+	CMPQ R10, $2048
+	JGT long119
+	ADDQ R10, R10
+long119:
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near105
+	JLE near117
 	LEAQ 512(SI), R10
-near105:
-loop106:
+near117:
+loop120:
 	VMOVUPS (DI), Z16
 	VMOVUPS 4160(DI), Z17
 	VMOVUPS 8320(DI), Z18
@@ -4437,10 +4549,10 @@ loop106:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop106
-rest103:
+	JNZ loop120
+rest115:
 	KTESTQ K5, K5
-	JEQ summed104
+	JEQ summed116
 	VMOVDQU16.Z (DI), K5, Z16
 	VMOVDQU16.Z 4160(DI), K5, Z17
 	VMOVDQU16.Z 8320(DI), K5, Z18
@@ -4467,7 +4579,7 @@ rest103:
 	BYTE $0x62; BYTE $0x32; BYTE $0x26; BYTE $0x40; BYTE $0x52; BYTE $0xed // VDPBF16PS Z21, Z27, Z13
 	BYTE $0x62; BYTE $0x32; BYTE $0x26; BYTE $0x40; BYTE $0x52; BYTE $0xf6 // VDPBF16PS Z22, Z27, Z14
 	BYTE $0x62; BYTE $0x32; BYTE $0x26; BYTE $0x40; BYTE $0x52; BYTE $0xff // VDPBF16PS Z23, Z27, Z15
-summed104:
+summed116:
 	VBLENDMPS Z8, Z0, K4, Z16
 	VSHUFF32X4 $78, Z8, Z0, Z17
 	VADDPS Z17, Z16, Z0
@@ -4520,24 +4632,24 @@ summed104:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $32
-	JNE apart107
+	JNE apart121
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store109
+	JEQ store123
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored110
-store109:
+	JMP stored124
+store123:
 	VMOVUPS Z0, K6, (DX)
-stored110:
-	JMP stored108
-apart107:
+stored124:
+	JMP stored122
+apart121:
 	MOVQ DX, R8
 	LEAQ -32(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store111
+	JEQ store125
 	MOVQ R13, R12
 	ANDQ $255, R12
 	KMOVW R12, K7
@@ -4550,8 +4662,8 @@ apart107:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored112
-store111:
+	JMP stored126
+store125:
 	MOVQ R13, R12
 	ANDQ $255, R12
 	KMOVW R12, K7
@@ -4562,12 +4674,12 @@ store111:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored112:
-stored108:
+stored126:
+stored122:
 	SUBQ R15, CX
-	JEQ done114
+	JEQ done128
 	CMPQ CX, $2
-	JGE whole113
+	JGE whole127
 	MOVQ CX, R15
 	IMUL3Q $-8, CX, R12 // the last sums, of those rows
 	ADDQ $16, R12
@@ -4576,46 +4688,46 @@ stored108:
 	ANDQ $65535, R8
 	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
-whole113:
+whole127:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	MOVQ R15, R12
 	IMULQ R11, R12
 	ADDQ R12, DX
-	JMP turn102
-done114:
+	JMP turn114
+done128:
 	VZEROUPPER
 	RET
-more101:
+more113:
 few1:
-row115:
+row129:
 	MOVQ b+24(FP), R10
 	MOVQ cols+56(FP), R13
 	MOVQ bias+64(FP), R14
 	MOVQ DX, R15
-column116:
+column130:
 	MOVQ SI, R8
 	MOVQ R10, DI
 	VPXOR X0, X0, X0
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest117
-loop119:
+	JEQ rest131
+loop133:
 	VMOVUPS (DI), Z1
 	VMOVUPS (R8), Z2
 	BYTE $0x62; BYTE $0xf2; BYTE $0x6e; BYTE $0x48; BYTE $0x52; BYTE $0xc1 // VDPBF16PS Z1, Z2, Z0
 	ADDQ $64, DI
 	ADDQ $64, R8
 	DECQ R12
-	JNZ loop119
-rest117:
+	JNZ loop133
+rest131:
 	KTESTQ K5, K5
-	JEQ summed118
+	JEQ summed132
 	VMOVDQU16.Z (DI), K5, Z1
 	VMOVDQU16.Z (R8), K5, Z3
 	BYTE $0x62; BYTE $0xf2; BYTE $0x66; BYTE $0x48; BYTE $0x52; BYTE $0xc1 // VDPBF16PS Z1, Z3, Z0
-summed118:
+summed132:
 	VSHUFF32X4 $78, Z0, Z0, Z2
 	VADDPS Z2, Z0, Z0
 	VSHUFPS $78, Z0, Z0, Z2
@@ -4626,22 +4738,22 @@ summed118:
 	VADDPS Z2, Z0, Z0
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store120
+	JEQ store134
 	VMOVSS (R15), X1
 	VADDPS X1, X0, X0
 	VMOVSS X0, (R15)
-	JMP stored121
-store120:
+	JMP stored135
+store134:
 	VMOVSS X0, (R15)
-stored121:
+stored135:
 	ADDQ $4160, R10
 	ADDQ $4, R15
 	DECQ R13
-	JNE column116
+	JNE column130
 	ADDQ BX, SI
 	ADDQ R11, DX
 	DECQ CX
-	JNE row115
+	JNE row129
 	VZEROUPPER
 	RET
 
@@ -5296,13 +5408,21 @@ turn18:
 	JEQ rest19
 	MOVQ $8, R13
 	IMULQ BX, R13
+	CMPQ R13, $2048
+	JGT long22
+	ADDQ R13, R13
+long22:
+	CMPQ R13, $2048
+	JGT long23
+	ADDQ R13, R13
+long23:
 	ADDQ SI, R13
 	CMPQ BX, $2048
 	JLE near21
 	LEAQ 512(SI), R13
 near21:
 	LEAQ (R13)(BX*4), R14
-loop22:
+loop24:
 	VMOVUPS (DI), Z16
 	VMOVUPS 64(DI), Z17
 	VMOVUPS 4160(DI), Z18
@@ -5377,7 +5497,7 @@ loop22:
 	ADDQ $64, R13
 	ADDQ $64, R14
 	DECQ R12
-	JNZ loop22
+	JNZ loop24
 rest19:
 	KTESTQ K5, K5
 	JEQ summed20
@@ -5494,24 +5614,24 @@ summed20:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $8
-	JNE apart23
+	JNE apart25
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store25
+	JEQ store27
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored26
-store25:
+	JMP stored28
+store27:
 	VMOVUPS Z0, K6, (DX)
-stored26:
-	JMP stored24
-apart23:
+stored28:
+	JMP stored26
+apart25:
 	MOVQ DX, R8
 	LEAQ -8(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store27
+	JEQ store29
 	MOVQ R13, R12
 	ANDQ $3, R12
 	KMOVW R12, K7
@@ -5560,8 +5680,8 @@ apart23:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored28
-store27:
+	JMP stored30
+store29:
 	MOVQ R13, R12
 	ANDQ $3, R12
 	KMOVW R12, K7
@@ -5602,12 +5722,12 @@ store27:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored28:
-stored24:
+stored30:
+stored26:
 	SUBQ R15, CX
-	JEQ done30
+	JEQ done32
 	CMPQ CX, $8
-	JGE whole29
+	JGE whole31
 	MOVQ CX, R15
 	IMUL3Q $-2, CX, R12 // the last sums, of those rows
 	ADDQ $16, R12
@@ -5616,7 +5736,7 @@ stored24:
 	ANDQ $65535, R8
 	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
-whole29:
+whole31:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -5624,17 +5744,17 @@ whole29:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn18
-done30:
+done32:
 	VZEROUPPER
 	RET
 more17:
 	CMPQ R12, $3
-	JNE more31
+	JNE more33
 	CMPQ CX, $5
 	JLT few1
 	MOVQ $32767, R8
 	KMOVW R8, K6
-turn32:
+turn34:
 	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	LEAQ (R8)(BX*4), R10
@@ -5655,16 +5775,24 @@ turn32:
 	VPXOR X14, X14, X14
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest33
+	JEQ rest35
 	MOVQ $5, R13
 	IMULQ BX, R13
+	CMPQ R13, $2048
+	JGT long38
+	ADDQ R13, R13
+long38:
+	CMPQ R13, $2048
+	JGT long39
+	ADDQ R13, R13
+long39:
 	ADDQ SI, R13
 	CMPQ BX, $3276
-	JLE near35
+	JLE near37
 	LEAQ 512(SI), R13
-near35:
+near37:
 	LEAQ (R13)(BX*4), R14
-loop36:
+loop40:
 	VMOVUPS (DI), Z15
 	VMOVUPS 64(DI), Z16
 	VMOVUPS 4160(DI), Z17
@@ -5727,10 +5855,10 @@ loop36:
 	ADDQ $64, R13
 	ADDQ $64, R14
 	DECQ R12
-	JNZ loop36
-rest33:
+	JNZ loop40
+rest35:
 	KTESTQ K5, K5
-	JEQ summed34
+	JEQ summed36
 	VMOVUPS (DI), Z15
 	VMOVUPS 64(DI), Z16
 	VMOVUPS 4160(DI), Z17
@@ -5782,7 +5910,7 @@ rest33:
 	VFMADD231PS Z18, Z23, Z13
 	VFMADD231PS Z19, Z24, Z14
 	VFMADD231PS Z20, Z23, Z14
-summed34:
+summed36:
 	VBLENDMPS Z8, Z0, K4, Z15
 	VSHUFF32X4 $78, Z8, Z0, Z16
 	VADDPS Z16, Z15, Z0
@@ -5834,24 +5962,24 @@ summed34:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $12
-	JNE apart37
+	JNE apart41
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store39
+	JEQ store43
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored40
-store39:
+	JMP stored44
+store43:
 	VMOVUPS Z0, K6, (DX)
-stored40:
-	JMP stored38
-apart37:
+stored44:
+	JMP stored42
+apart41:
 	MOVQ DX, R8
 	LEAQ -12(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store41
+	JEQ store45
 	MOVQ R13, R12
 	ANDQ $7, R12
 	KMOVW R12, K7
@@ -5882,8 +6010,8 @@ apart37:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored42
-store41:
+	JMP stored46
+store45:
 	MOVQ R13, R12
 	ANDQ $7, R12
 	KMOVW R12, K7
@@ -5909,12 +6037,12 @@ store41:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
+stored46:
 stored42:
-stored38:
 	SUBQ R15, CX
-	JEQ done44
+	JEQ done48
 	CMPQ CX, $5
-	JGE whole43
+	JGE whole47
 	MOVQ CX, R15
 	IMUL3Q $-3, CX, R12 // the last sums, of those rows
 	ADDQ $15, R12
@@ -5923,23 +6051,23 @@ stored38:
 	ANDQ $32767, R8
 	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
-whole43:
+whole47:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	MOVQ R15, R12
 	IMULQ R11, R12
 	ADDQ R12, DX
-	JMP turn32
-done44:
+	JMP turn34
+done48:
 	VZEROUPPER
 	RET
-more31:
+more33:
 	CMPQ CX, $4
 	JLT few1
 	MOVQ $65535, R8
 	KMOVW R8, K6
-turn46:
+turn50:
 	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	VPXOR X0, X0, X0
@@ -5960,15 +6088,23 @@ turn46:
 	VPXOR X15, X15, X15
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest47
+	JEQ rest51
 	MOVQ $4, R10
 	IMULQ BX, R10
+	CMPQ R10, $2048
+	JGT long54
+	ADDQ R10, R10
+long54:
+	CMPQ R10, $2048
+	JGT long55
+	ADDQ R10, R10
+long55:
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near49
+	JLE near53
 	LEAQ 512(SI), R10
-near49:
-loop50:
+near53:
+loop56:
 	VMOVUPS (DI), Z16
 	VMOVUPS 64(DI), Z17
 	VMOVUPS 4160(DI), Z18
@@ -6029,10 +6165,10 @@ loop50:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop50
-rest47:
+	JNZ loop56
+rest51:
 	KTESTQ K5, K5
-	JEQ summed48
+	JEQ summed52
 	VMOVUPS (DI), Z16
 	VMOVUPS 64(DI), Z17
 	VMOVUPS 4160(DI), Z18
@@ -6085,7 +6221,7 @@ rest47:
 	VFMADD231PS Z21, Z26, Z14
 	VFMADD231PS Z22, Z27, Z15
 	VFMADD231PS Z23, Z26, Z15
-summed48:
+summed52:
 	VBLENDMPS Z8, Z0, K4, Z16
 	VSHUFF32X4 $78, Z8, Z0, Z17
 	VADDPS Z17, Z16, Z0
@@ -6138,24 +6274,24 @@ summed48:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $16
-	JNE apart51
+	JNE apart57
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store53
+	JEQ store59
 	VADDPS (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored54
-store53:
+	JMP stored60
+store59:
 	VMOVUPS Z0, K6, (DX)
-stored54:
-	JMP stored52
-apart51:
+stored60:
+	JMP stored58
+apart57:
 	MOVQ DX, R8
 	LEAQ -16(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store55
+	JEQ store61
 	MOVQ R13, R12
 	ANDQ $15, R12
 	KMOVW R12, K7
@@ -6180,8 +6316,8 @@ apart51:
 	VADDPS (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored56
-store55:
+	JMP stored62
+store61:
 	MOVQ R13, R12
 	ANDQ $15, R12
 	KMOVW R12, K7
@@ -6202,12 +6338,12 @@ store55:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored56:
-stored52:
+stored62:
+stored58:
 	SUBQ R15, CX
-	JEQ done58
+	JEQ done64
 	CMPQ CX, $4
-	JGE whole57
+	JGE whole63
 	MOVQ CX, R15
 	IMUL3Q $-4, CX, R12 // the last sums, of those rows
 	ADDQ $16, R12
@@ -6216,32 +6352,32 @@ stored52:
 	ANDQ $65535, R8
 	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
-whole57:
+whole63:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	MOVQ R15, R12
 	IMULQ R11, R12
 	ADDQ R12, DX
-	JMP turn46
-done58:
+	JMP turn50
+done64:
 	VZEROUPPER
 	RET
-more45:
+more49:
 few1:
-row59:
+row65:
 	MOVQ b+24(FP), R10
 	MOVQ cols+56(FP), R13
 	MOVQ bias+64(FP), R14
 	MOVQ DX, R15
-column60:
+column66:
 	MOVQ SI, R8
 	MOVQ R10, DI
 	VPXOR X0, X0, X0
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest61
-loop63:
+	JEQ rest67
+loop69:
 	VMOVUPS (DI), Z1
 	VMOVUPS 64(DI), Z2
 	VMOVUPS (R8), Z3
@@ -6252,10 +6388,10 @@ loop63:
 	ADDQ $128, DI
 	ADDQ $64, R8
 	DECQ R12
-	JNZ loop63
-rest61:
+	JNZ loop69
+rest67:
 	KTESTQ K5, K5
-	JEQ summed62
+	JEQ summed68
 	VMOVUPS (DI), Z1
 	VMOVUPS 64(DI), Z2
 	VMOVDQU16.Z (R8), K5, Z5
@@ -6263,7 +6399,7 @@ rest61:
 	VPANDD Z5, Z31, Z5
 	VFMADD231PS Z1, Z6, Z0
 	VFMADD231PS Z2, Z5, Z0
-summed62:
+summed68:
 	VSHUFF32X4 $78, Z0, Z0, Z2
 	VADDPS Z2, Z0, Z0
 	VSHUFPS $78, Z0, Z0, Z2
@@ -6274,22 +6410,22 @@ summed62:
 	VADDPS Z2, Z0, Z0
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store64
+	JEQ store70
 	VMOVSS (R15), X1
 	VADDPS X1, X0, X0
 	VMOVSS X0, (R15)
-	JMP stored65
-store64:
+	JMP stored71
+store70:
 	VMOVSS X0, (R15)
-stored65:
+stored71:
 	ADDQ $4160, R10
 	ADDQ $4, R15
 	DECQ R13
-	JNE column60
+	JNE column66
 	ADDQ BX, SI
 	ADDQ R11, DX
 	DECQ CX
-	JNE row59
+	JNE row65
 	VZEROUPPER
 	RET
 
@@ -6815,13 +6951,21 @@ turn18:
 	JEQ rest19
 	MOVQ $8, R13
 	IMULQ BX, R13
+	CMPQ R13, $2048
+	JGT long22
+	ADDQ R13, R13
+long22:
+	CMPQ R13, $2048
+	JGT long23
+	ADDQ R13, R13
+long23:
 	ADDQ SI, R13
 	CMPQ BX, $2048
 	JLE near21
 	LEAQ 512(SI), R13
 near21:
 	LEAQ (R13)(BX*4), R14
-loop22:
+loop24:
 	VMOVUPS (DI), Z16
 	VMOVUPS 4160(DI), Z17
 	PREFETCHT0 (R13)
@@ -6862,7 +7006,7 @@ loop22:
 	ADDQ $64, R13
 	ADDQ $64, R14
 	DECQ R12
-	JNZ loop22
+	JNZ loop24
 rest19:
 	KTESTQ K5, K5
 	JEQ summed20
@@ -6955,24 +7099,24 @@ summed20:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $8
-	JNE apart23
+	JNE apart25
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store25
+	JEQ store27
 	VPADDD (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored26
-store25:
+	JMP stored28
+store27:
 	VMOVUPS Z0, K6, (DX)
-stored26:
-	JMP stored24
-apart23:
+stored28:
+	JMP stored26
+apart25:
 	MOVQ DX, R8
 	LEAQ -8(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store27
+	JEQ store29
 	MOVQ R13, R12
 	ANDQ $3, R12
 	KMOVW R12, K7
@@ -7021,8 +7165,8 @@ apart23:
 	VPADDD (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored28
-store27:
+	JMP stored30
+store29:
 	MOVQ R13, R12
 	ANDQ $3, R12
 	KMOVW R12, K7
@@ -7063,12 +7207,12 @@ store27:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored28:
-stored24:
+stored30:
+stored26:
 	SUBQ R15, CX
-	JEQ done30
+	JEQ done32
 	CMPQ CX, $8
-	JGE whole29
+	JGE whole31
 	MOVQ CX, R15
 	IMUL3Q $-2, CX, R12 // the last sums, of those rows
 	ADDQ $16, R12
@@ -7077,7 +7221,7 @@ stored24:
 	ANDQ $65535, R8
 	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
-whole29:
+whole31:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
@@ -7085,17 +7229,17 @@ whole29:
 	IMULQ R11, R12
 	ADDQ R12, DX
 	JMP turn18
-done30:
+done32:
 	VZEROUPPER
 	RET
 more17:
 	CMPQ R12, $3
-	JNE more31
+	JNE more33
 	CMPQ CX, $5
 	JLT few1
 	MOVQ $32767, R8
 	KMOVW R8, K6
-turn32:
+turn34:
 	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	LEAQ (R8)(BX*4), R10
@@ -7116,16 +7260,24 @@ turn32:
 	VPXOR X14, X14, X14
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest33
+	JEQ rest35
 	MOVQ $5, R13
 	IMULQ BX, R13
+	CMPQ R13, $2048
+	JGT long38
+	ADDQ R13, R13
+long38:
+	CMPQ R13, $2048
+	JGT long39
+	ADDQ R13, R13
+long39:
 	ADDQ SI, R13
 	CMPQ BX, $3276
-	JLE near35
+	JLE near37
 	LEAQ 512(SI), R13
-near35:
+near37:
 	LEAQ (R13)(BX*4), R14
-loop36:
+loop40:
 	VMOVUPS (DI), Z15
 	VMOVUPS 4160(DI), Z16
 	VMOVUPS 8320(DI), Z17
@@ -7160,10 +7312,10 @@ loop36:
 	ADDQ $64, R13
 	ADDQ $64, R14
 	DECQ R12
-	JNZ loop36
-rest33:
+	JNZ loop40
+rest35:
 	KTESTQ K5, K5
-	JEQ summed34
+	JEQ summed36
 	VMOVDQU8.Z (DI), K5, Z15
 	VMOVDQU8.Z 4160(DI), K5, Z16
 	VMOVDQU8.Z 8320(DI), K5, Z17
@@ -7192,7 +7344,7 @@ rest33:
 	VPDPBUSD Z15, Z19, Z12
 	VPDPBUSD Z16, Z19, Z13
 	VPDPBUSD Z17, Z19, Z14
-summed34:
+summed36:
 	VBLENDMPS Z8, Z0, K4, Z15
 	VSHUFF32X4 $78, Z8, Z0, Z16
 	VPADDD Z16, Z15, Z0
@@ -7246,24 +7398,24 @@ summed34:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $12
-	JNE apart37
+	JNE apart41
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store39
+	JEQ store43
 	VPADDD (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored40
-store39:
+	JMP stored44
+store43:
 	VMOVUPS Z0, K6, (DX)
-stored40:
-	JMP stored38
-apart37:
+stored44:
+	JMP stored42
+apart41:
 	MOVQ DX, R8
 	LEAQ -12(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store41
+	JEQ store45
 	MOVQ R13, R12
 	ANDQ $7, R12
 	KMOVW R12, K7
@@ -7294,8 +7446,8 @@ apart37:
 	VPADDD (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored42
-store41:
+	JMP stored46
+store45:
 	MOVQ R13, R12
 	ANDQ $7, R12
 	KMOVW R12, K7
@@ -7321,12 +7473,12 @@ store41:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
+stored46:
 stored42:
-stored38:
 	SUBQ R15, CX
-	JEQ done44
+	JEQ done48
 	CMPQ CX, $5
-	JGE whole43
+	JGE whole47
 	MOVQ CX, R15
 	IMUL3Q $-3, CX, R12 // the last sums, of those rows
 	ADDQ $15, R12
@@ -7335,25 +7487,25 @@ stored38:
 	ANDQ $32767, R8
 	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
-whole43:
+whole47:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	MOVQ R15, R12
 	IMULQ R11, R12
 	ADDQ R12, DX
-	JMP turn32
-done44:
+	JMP turn34
+done48:
 	VZEROUPPER
 	RET
-more31:
+more33:
 	CMPQ R12, $4
-	JNE more45
+	JNE more49
 	CMPQ CX, $4
 	JLT few1
 	MOVQ $65535, R8
 	KMOVW R8, K6
-turn46:
+turn50:
 	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	VPXOR X0, X0, X0
@@ -7374,15 +7526,23 @@ turn46:
 	VPXOR X15, X15, X15
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest47
+	JEQ rest51
 	MOVQ $4, R10
 	IMULQ BX, R10
+	CMPQ R10, $2048
+	JGT long54
+	ADDQ R10, R10
+long54:
+	CMPQ R10, $2048
+	JGT long55
+	ADDQ R10, R10
+long55:
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near49
+	JLE near53
 	LEAQ 512(SI), R10
-near49:
-loop50:
+near53:
+loop56:
 	VMOVUPS (DI), Z16
 	VMOVUPS 4160(DI), Z17
 	VMOVUPS 8320(DI), Z18
@@ -7415,10 +7575,10 @@ loop50:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop50
-rest47:
+	JNZ loop56
+rest51:
 	KTESTQ K5, K5
-	JEQ summed48
+	JEQ summed52
 	VMOVDQU8.Z (DI), K5, Z16
 	VMOVDQU8.Z 4160(DI), K5, Z17
 	VMOVDQU8.Z 8320(DI), K5, Z18
@@ -7447,7 +7607,7 @@ rest47:
 	VPDPBUSD Z17, Z23, Z13
 	VPDPBUSD Z18, Z23, Z14
 	VPDPBUSD Z19, Z23, Z15
-summed48:
+summed52:
 	VBLENDMPS Z8, Z0, K4, Z16
 	VSHUFF32X4 $78, Z8, Z0, Z17
 	VPADDD Z17, Z16, Z0
@@ -7502,24 +7662,24 @@ summed48:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $16
-	JNE apart51
+	JNE apart57
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store53
+	JEQ store59
 	VPADDD (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored54
-store53:
+	JMP stored60
+store59:
 	VMOVUPS Z0, K6, (DX)
-stored54:
-	JMP stored52
-apart51:
+stored60:
+	JMP stored58
+apart57:
 	MOVQ DX, R8
 	LEAQ -16(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store55
+	JEQ store61
 	MOVQ R13, R12
 	ANDQ $15, R12
 	KMOVW R12, K7
@@ -7544,8 +7704,8 @@ apart51:
 	VPADDD (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored56
-store55:
+	JMP stored62
+store61:
 	MOVQ R13, R12
 	ANDQ $15, R12
 	KMOVW R12, K7
@@ -7566,12 +7726,12 @@ store55:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored56:
-stored52:
+stored62:
+stored58:
 	SUBQ R15, CX
-	JEQ done58
+	JEQ done64
 	CMPQ CX, $4
-	JGE whole57
+	JGE whole63
 	MOVQ CX, R15
 	IMUL3Q $-4, CX, R12 // the last sums, of those rows
 	ADDQ $16, R12
@@ -7580,25 +7740,25 @@ stored52:
 	ANDQ $65535, R8
 	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
-whole57:
+whole63:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	MOVQ R15, R12
 	IMULQ R11, R12
 	ADDQ R12, DX
-	JMP turn46
-done58:
+	JMP turn50
+done64:
 	VZEROUPPER
 	RET
-more45:
+more49:
 	CMPQ R12, $5
-	JNE more59
+	JNE more65
 	CMPQ CX, $3
 	JLT few1
 	MOVQ $32767, R8
 	KMOVW R8, K6
-turn60:
+turn66:
 	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	VPXOR X0, X0, X0
@@ -7618,15 +7778,23 @@ turn60:
 	VPXOR X14, X14, X14
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest61
+	JEQ rest67
 	MOVQ $3, R10
 	IMULQ BX, R10
+	CMPQ R10, $2048
+	JGT long70
+	ADDQ R10, R10
+long70:
+	CMPQ R10, $2048
+	JGT long71
+	ADDQ R10, R10
+long71:
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near63
+	JLE near69
 	LEAQ 512(SI), R10
-near63:
-loop64:
+near69:
+loop72:
 	VMOVUPS (DI), Z15
 	VMOVUPS 4160(DI), Z16
 	VMOVUPS 8320(DI), Z17
@@ -7657,10 +7825,10 @@ loop64:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop64
-rest61:
+	JNZ loop72
+rest67:
 	KTESTQ K5, K5
-	JEQ summed62
+	JEQ summed68
 	VMOVDQU8.Z (DI), K5, Z15
 	VMOVDQU8.Z 4160(DI), K5, Z16
 	VMOVDQU8.Z 8320(DI), K5, Z17
@@ -7687,7 +7855,7 @@ rest61:
 	VPDPBUSD Z17, Z21, Z12
 	VPDPBUSD Z18, Z21, Z13
 	VPDPBUSD Z19, Z21, Z14
-summed62:
+summed68:
 	VBLENDMPS Z8, Z0, K4, Z15
 	VSHUFF32X4 $78, Z8, Z0, Z16
 	VPADDD Z16, Z15, Z0
@@ -7741,24 +7909,24 @@ summed62:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $20
-	JNE apart65
+	JNE apart73
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store67
+	JEQ store75
 	VPADDD (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored68
-store67:
+	JMP stored76
+store75:
 	VMOVUPS Z0, K6, (DX)
-stored68:
-	JMP stored66
-apart65:
+stored76:
+	JMP stored74
+apart73:
 	MOVQ DX, R8
 	LEAQ -20(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store69
+	JEQ store77
 	MOVQ R13, R12
 	ANDQ $31, R12
 	KMOVW R12, K7
@@ -7777,8 +7945,8 @@ apart65:
 	VPADDD (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored70
-store69:
+	JMP stored78
+store77:
 	MOVQ R13, R12
 	ANDQ $31, R12
 	KMOVW R12, K7
@@ -7794,12 +7962,12 @@ store69:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored70:
-stored66:
+stored78:
+stored74:
 	SUBQ R15, CX
-	JEQ done72
+	JEQ done80
 	CMPQ CX, $3
-	JGE whole71
+	JGE whole79
 	MOVQ CX, R15
 	IMUL3Q $-5, CX, R12 // the last sums, of those rows
 	ADDQ $15, R12
@@ -7808,25 +7976,25 @@ stored66:
 	ANDQ $32767, R8
 	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
-whole71:
+whole79:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	MOVQ R15, R12
 	IMULQ R11, R12
 	ADDQ R12, DX
-	JMP turn60
-done72:
+	JMP turn66
+done80:
 	VZEROUPPER
 	RET
-more59:
+more65:
 	CMPQ R12, $6
-	JNE more73
+	JNE more81
 	CMPQ CX, $2
 	JLT few1
 	MOVQ $4095, R8
 	KMOVW R8, K6
-turn74:
+turn82:
 	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	VPXOR X0, X0, X0
@@ -7843,15 +8011,23 @@ turn74:
 	VPXOR X11, X11, X11
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest75
+	JEQ rest83
 	MOVQ $2, R10
 	IMULQ BX, R10
+	CMPQ R10, $2048
+	JGT long86
+	ADDQ R10, R10
+long86:
+	CMPQ R10, $2048
+	JGT long87
+	ADDQ R10, R10
+long87:
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near77
+	JLE near85
 	LEAQ 512(SI), R10
-near77:
-loop78:
+near85:
+loop88:
 	VMOVUPS (DI), Z12
 	VMOVUPS 4160(DI), Z13
 	VMOVUPS 8320(DI), Z14
@@ -7878,10 +8054,10 @@ loop78:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop78
-rest75:
+	JNZ loop88
+rest83:
 	KTESTQ K5, K5
-	JEQ summed76
+	JEQ summed84
 	VMOVDQU8.Z (DI), K5, Z12
 	VMOVDQU8.Z 4160(DI), K5, Z13
 	VMOVDQU8.Z 8320(DI), K5, Z14
@@ -7904,7 +8080,7 @@ rest75:
 	VPDPBUSD Z15, Z21, Z9
 	VPDPBUSD Z16, Z21, Z10
 	VPDPBUSD Z17, Z21, Z11
-summed76:
+summed84:
 	VBLENDMPS Z8, Z0, K4, Z12
 	VSHUFF32X4 $78, Z8, Z0, Z13
 	VPADDD Z13, Z12, Z0
@@ -7955,24 +8131,24 @@ summed76:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $24
-	JNE apart79
+	JNE apart89
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store81
+	JEQ store91
 	VPADDD (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored82
-store81:
+	JMP stored92
+store91:
 	VMOVUPS Z0, K6, (DX)
-stored82:
-	JMP stored80
-apart79:
+stored92:
+	JMP stored90
+apart89:
 	MOVQ DX, R8
 	LEAQ -24(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store83
+	JEQ store93
 	MOVQ R13, R12
 	ANDQ $63, R12
 	KMOVW R12, K7
@@ -7985,8 +8161,8 @@ apart79:
 	VPADDD (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored84
-store83:
+	JMP stored94
+store93:
 	MOVQ R13, R12
 	ANDQ $63, R12
 	KMOVW R12, K7
@@ -7997,12 +8173,12 @@ store83:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored84:
-stored80:
+stored94:
+stored90:
 	SUBQ R15, CX
-	JEQ done86
+	JEQ done96
 	CMPQ CX, $2
-	JGE whole85
+	JGE whole95
 	MOVQ CX, R15
 	IMUL3Q $-6, CX, R12 // the last sums, of those rows
 	ADDQ $12, R12
@@ -8011,25 +8187,25 @@ stored80:
 	ANDQ $4095, R8
 	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
-whole85:
+whole95:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	MOVQ R15, R12
 	IMULQ R11, R12
 	ADDQ R12, DX
-	JMP turn74
-done86:
+	JMP turn82
+done96:
 	VZEROUPPER
 	RET
-more73:
+more81:
 	CMPQ R12, $7
-	JNE more87
+	JNE more97
 	CMPQ CX, $2
 	JLT few1
 	MOVQ $16383, R8
 	KMOVW R8, K6
-turn88:
+turn98:
 	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	VPXOR X0, X0, X0
@@ -8048,15 +8224,23 @@ turn88:
 	VPXOR X13, X13, X13
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest89
+	JEQ rest99
 	MOVQ $2, R10
 	IMULQ BX, R10
+	CMPQ R10, $2048
+	JGT long102
+	ADDQ R10, R10
+long102:
+	CMPQ R10, $2048
+	JGT long103
+	ADDQ R10, R10
+long103:
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near91
+	JLE near101
 	LEAQ 512(SI), R10
-near91:
-loop92:
+near101:
+loop104:
 	VMOVUPS (DI), Z14
 	VMOVUPS 4160(DI), Z15
 	VMOVUPS 8320(DI), Z16
@@ -8086,10 +8270,10 @@ loop92:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop92
-rest89:
+	JNZ loop104
+rest99:
 	KTESTQ K5, K5
-	JEQ summed90
+	JEQ summed100
 	VMOVDQU8.Z (DI), K5, Z14
 	VMOVDQU8.Z 4160(DI), K5, Z15
 	VMOVDQU8.Z 8320(DI), K5, Z16
@@ -8115,7 +8299,7 @@ rest89:
 	VPDPBUSD Z18, Z24, Z11
 	VPDPBUSD Z19, Z24, Z12
 	VPDPBUSD Z20, Z24, Z13
-summed90:
+summed100:
 	VBLENDMPS Z8, Z0, K4, Z14
 	VSHUFF32X4 $78, Z8, Z0, Z15
 	VPADDD Z15, Z14, Z0
@@ -8168,24 +8352,24 @@ summed90:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $28
-	JNE apart93
+	JNE apart105
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store95
+	JEQ store107
 	VPADDD (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored96
-store95:
+	JMP stored108
+store107:
 	VMOVUPS Z0, K6, (DX)
-stored96:
-	JMP stored94
-apart93:
+stored108:
+	JMP stored106
+apart105:
 	MOVQ DX, R8
 	LEAQ -28(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store97
+	JEQ store109
 	MOVQ R13, R12
 	ANDQ $127, R12
 	KMOVW R12, K7
@@ -8198,8 +8382,8 @@ apart93:
 	VPADDD (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored98
-store97:
+	JMP stored110
+store109:
 	MOVQ R13, R12
 	ANDQ $127, R12
 	KMOVW R12, K7
@@ -8210,12 +8394,12 @@ store97:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored98:
-stored94:
+stored110:
+stored106:
 	SUBQ R15, CX
-	JEQ done100
+	JEQ done112
 	CMPQ CX, $2
-	JGE whole99
+	JGE whole111
 	MOVQ CX, R15
 	IMUL3Q $-7, CX, R12 // the last sums, of those rows
 	ADDQ $14, R12
@@ -8224,23 +8408,23 @@ stored94:
 	ANDQ $16383, R8
 	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
-whole99:
+whole111:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	MOVQ R15, R12
 	IMULQ R11, R12
 	ADDQ R12, DX
-	JMP turn88
-done100:
+	JMP turn98
+done112:
 	VZEROUPPER
 	RET
-more87:
+more97:
 	CMPQ CX, $2
 	JLT few1
 	MOVQ $65535, R8
 	KMOVW R8, K6
-turn102:
+turn114:
 	MOVQ b+24(FP), DI
 	MOVQ SI, R8
 	VPXOR X0, X0, X0
@@ -8261,15 +8445,23 @@ turn102:
 	VPXOR X15, X15, X15
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest103
+	JEQ rest115
 	MOVQ $2, R10
 	IMULQ BX, R10
+	CMPQ R10, $2048
+	JGT long118
+	ADDQ R10, R10
+long118:
+	CMPQ R10, $2048
+	JGT long119
+	ADDQ R10, R10
+long119:
 	ADDQ SI, R10
 	CMPQ BX, $4096
-	JLE near105
+	JLE near117
 	LEAQ 512(SI), R10
-near105:
-loop106:
+near117:
+loop120:
 	VMOVUPS (DI), Z16
 	VMOVUPS 4160(DI), Z17
 	VMOVUPS 8320(DI), Z18
@@ -8302,10 +8494,10 @@ loop106:
 	ADDQ $64, R8
 	ADDQ $64, R10
 	DECQ R12
-	JNZ loop106
-rest103:
+	JNZ loop120
+rest115:
 	KTESTQ K5, K5
-	JEQ summed104
+	JEQ summed116
 	VMOVDQU8.Z (DI), K5, Z16
 	VMOVDQU8.Z 4160(DI), K5, Z17
 	VMOVDQU8.Z 8320(DI), K5, Z18
@@ -8334,7 +8526,7 @@ rest103:
 	VPDPBUSD Z21, Z27, Z13
 	VPDPBUSD Z22, Z27, Z14
 	VPDPBUSD Z23, Z27, Z15
-summed104:
+summed116:
 	VBLENDMPS Z8, Z0, K4, Z16
 	VSHUFF32X4 $78, Z8, Z0, Z17
 	VPADDD Z17, Z16, Z0
@@ -8389,24 +8581,24 @@ summed104:
 	CMPQ CX, R15
 	CMOVQLT CX, R15
 	CMPQ R11, $32
-	JNE apart107
+	JNE apart121
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store109
+	JEQ store123
 	VPADDD (DX), Z0, K6, Z0
 	VMOVUPS Z0, K6, (DX)
-	JMP stored110
-store109:
+	JMP stored124
+store123:
 	VMOVUPS Z0, K6, (DX)
-stored110:
-	JMP stored108
-apart107:
+stored124:
+	JMP stored122
+apart121:
 	MOVQ DX, R8
 	LEAQ -32(R11), R10 // lines are where their lanes are those of memory
 	KMOVW K6, R13
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store111
+	JEQ store125
 	MOVQ R13, R12
 	ANDQ $255, R12
 	KMOVW R12, K7
@@ -8419,8 +8611,8 @@ apart107:
 	VPADDD (R8), Z0, K7, Z0
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-	JMP stored112
-store111:
+	JMP stored126
+store125:
 	MOVQ R13, R12
 	ANDQ $255, R12
 	KMOVW R12, K7
@@ -8431,12 +8623,12 @@ store111:
 	KMOVW R12, K7
 	VMOVUPS Z0, K7, (R8)
 	ADDQ R10, R8
-stored112:
-stored108:
+stored126:
+stored122:
 	SUBQ R15, CX
-	JEQ done114
+	JEQ done128
 	CMPQ CX, $2
-	JGE whole113
+	JGE whole127
 	MOVQ CX, R15
 	IMUL3Q $-8, CX, R12 // the last sums, of those rows
 	ADDQ $16, R12
@@ -8445,47 +8637,47 @@ stored108:
 	ANDQ $65535, R8
 	IMUL3Q $1, R8, R8
 	KMOVW R8, K6
-whole113:
+whole127:
 	MOVQ R15, R12
 	IMULQ BX, R12
 	ADDQ R12, SI
 	MOVQ R15, R12
 	IMULQ R11, R12
 	ADDQ R12, DX
-	JMP turn102
-done114:
+	JMP turn114
+done128:
 	VZEROUPPER
 	RET
-more101:
+more113:
 few1:
-row115:
+row129:
 	MOVQ b+24(FP), R10
 	MOVQ cols+56(FP), R13
 	MOVQ bias+64(FP), R14
 	MOVQ DX, R15
-column116:
+column130:
 	MOVQ SI, R8
 	MOVQ R10, DI
 	VPXOR X0, X0, X0
 	MOVQ R9, R12
 	TESTQ R12, R12
-	JEQ rest117
-loop119:
+	JEQ rest131
+loop133:
 	VMOVUPS (DI), Z1
 	VPXORD (R8), Z31, Z2
 	VPDPBUSD Z1, Z2, Z0
 	ADDQ $64, DI
 	ADDQ $64, R8
 	DECQ R12
-	JNZ loop119
-rest117:
+	JNZ loop133
+rest131:
 	KTESTQ K5, K5
-	JEQ summed118
+	JEQ summed132
 	VMOVDQU8.Z (DI), K5, Z1
 	VMOVDQU8.Z (R8), K5, Z3
 	VPXORD Z3, Z31, Z3
 	VPDPBUSD Z1, Z3, Z0
-summed118:
+summed132:
 	VSHUFF32X4 $78, Z0, Z0, Z2
 	VPADDD Z2, Z0, Z0
 	VSHUFPS $78, Z0, Z0, Z2
@@ -8499,21 +8691,21 @@ summed118:
 	ADDQ $4, R14
 	MOVBLZX accumulate+72(FP), R12
 	TESTQ R12, R12
-	JEQ store120
+	JEQ store134
 	VMOVSS (R15), X1
 	VPADDD X1, X0, X0
 	VMOVSS X0, (R15)
-	JMP stored121
-store120:
+	JMP stored135
+store134:
 	VMOVSS X0, (R15)
-stored121:
+stored135:
 	ADDQ $4160, R10
 	ADDQ $4, R15
 	DECQ R13
-	JNE column116
+	JNE column130
 	ADDQ BX, SI
 	ADDQ R11, DX
 	DECQ CX
-	JNE row115
+	JNE row129
 	VZEROUPPER
 	RET

@@ -140,7 +140,7 @@ func (p *InPlace[C]) Work(m, _ int) int {
 
 // Blocking is how many elements of k, and how many of n columns, by tiles of so many rows and columns, Block runs
 // over before the next of b get their turn.
-func (p *InPlace[C]) Blocking(m, n, _, _ int) (run, cols int, tile [2]int) {
+func (p *InPlace[C]) Blocking(m, n, _, _ int, _ bool) (run, cols int, tile [2]int) {
 	if p.Read(m, 0) == ReadPieces {
 		return inPieceSteps, min(n, inPieceColumns), [2]int{p.mr, p.Cols(m)}
 	}

@@ -27,7 +27,7 @@ func avx2Kernels(host probe.HostInfo) *Kernels {
 	k.WideInt8.direct = directKernel[int32]{tiles: []directTile[int32]{{directPairsAVX2, mr, nr}}, pays: 48, whole: true, pieces: hostPieces(host, mr, nr, mr+1, mr-2)}
 	k.inPlaceAVX2()
 	k.Float32.stream = streamKernel[float32]{streamFloat32AVX2, 3, asTheyAre(streamRows)}
-	k.Float32.dots = dotsKernel[float32]{dotsFloat32AVX2, 4, 4}
+	k.Float32.dots = dotsKernel[float32]{dotsFloat32AVX2, 4, copyColumns[uint32]}
 	k.WideBFloat16.stream = streamKernel[float32]{streamBFloat16AVX2, 3, asTheyAre(streamRows)}
 	k.WideInt8.stream = streamKernel[int32]{streamPairsAVX2, 3, asTheyAre(streamRows / 2)}
 	k.BFloat16, k.Int8 = k.WideBFloat16, k.WideInt8
@@ -57,8 +57,9 @@ func avx512Kernels(host probe.HostInfo) *Kernels {
 	k.Float32.direct = directKernel[float32]{tiles: widening(16, []directTile[float32]{{directFloat32x1AVX512, 12, 0}, {directFloat32x2AVX512, 12, 0}, {directFloat32x3AVX512, 9, 0}, {directFloat32x4AVX512, 6, 0}, {directFloat32x5AVX512, 5, 0}, {directFloat32x6AVX512, 4, 0}, {directFloat32x7AVX512, 3, 0}, {directFloat32x8AVX512, 2, 0}}...), pays: 48, pieces: hostPieces(host, mr, nr, AllRows, AllRows)}
 	k.WideBFloat16.direct = directKernel[float32]{tiles: []directTile[float32]{{directWideBFloat16AVX512, mr, nr}}, pays: 48, pieces: hostPieces(host, mr, nr, AllRows, AllRows)}
 	k.Float32.stream = streamKernel[float32]{streamFloat32AVX2, 2, asTheyAre(streamRows)}
-	k.Float32.dots = dotsKernel[float32]{dotsFloat32AVX512, 8, 8}
+	k.Float32.dots = dotsKernel[float32]{dotsFloat32AVX512, 8, copyColumns[uint32]}
 	k.WideBFloat16.stream = streamKernel[float32]{streamBFloat16AVX2, 2, asTheyAre(streamRows)}
+	k.WideBFloat16.dots = dotsKernel[float32]{dotsWideBFloat16AVX512, 4, widenColumns[uint32]}
 	k.WideBFloat16.kernel.gemv = gemvKernel[float32]{gemvWideBFloat16AVX512, 4, 16, 1, true, nil, nil}
 	k.BFloat16, k.Int8 = k.WideBFloat16, k.WideInt8
 	if cpu.X86.HasAVX512BF16 {
@@ -67,7 +68,7 @@ func avx512Kernels(host probe.HostInfo) *Kernels {
 		k.PairsBFloat16 = newPath(host, f, formatBFloat16, pack.PairsBFloat16AVX512)
 		k.PairsBFloat16.direct = directKernel[float32]{tiles: []directTile[float32]{{directBFloat16AVX512, mr, nr}}, pays: 48, pieces: hostPieces(host, mr, nr, AllRows, AllRows)}
 		k.PairsBFloat16.stream = streamKernel[float32]{streamBFloat16AVX2, 2, wordsOfPairs}
-		k.PairsBFloat16.dots = dotsKernel[float32]{dotsBFloat16AVX512, 8, 8}
+		k.PairsBFloat16.dots = dotsKernel[float32]{dotsBFloat16AVX512, 8, copyColumns[uint32]}
 		k.inGroupsAVX512()
 		if pairsAreFaster() {
 			k.BFloat16 = k.PairsBFloat16

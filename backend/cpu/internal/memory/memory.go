@@ -84,8 +84,14 @@ func NewPrefetch(b []byte, parts int) Prefetch {
 
 // Ask asks for the next part, which the caller does not wait for.
 func (p *Prefetch) Ask() {
-	if n := min(p.part, len(p.left)); n > 0 {
-		prefetch(&p.left[0], (n+CacheLine-1)/CacheLine)
-		p.left = p.left[n:]
+	if b := p.Next(); len(b) > 0 {
+		prefetch(&b[0], (len(b)+CacheLine-1)/CacheLine)
 	}
+}
+
+// Next is the next part, for who asks for it.
+func (p *Prefetch) Next() []byte {
+	b := p.left[:min(p.part, len(p.left))]
+	p.left = p.left[len(b):]
+	return b
 }

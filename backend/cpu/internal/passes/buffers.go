@@ -100,7 +100,7 @@ func buffers(p *plan.Plan) error {
 	for _, x := range p.Wides {
 		rows := 1
 		plan.AllSteps(p.Steps, func(s *plan.Step) {
-			if slices.Contains(s.Widens, x.Ref) {
+			if slices.Contains(s.Widens, x.Ref) || s.Keeps && s.Dst == x.Ref {
 				rows = max(rows, s.Strip)
 			}
 		})

@@ -214,7 +214,7 @@ func readerOf(read gemm.ReadB, rows int, tile [2]int, multiply func(x plan.Call)
 	return &plan.Reader{
 		Rows: rows, Multiply: multiply,
 		Read:     func(_, _ int) gemm.ReadB { return read },
-		Blocking: func(_, n, k, _ int) (run, cols int, of [2]int) { return k, n, tile },
+		Blocking: func(_, n, k, _ int, _ bool) (run, cols int, of [2]int) { return k, n, tile },
 		Work:     func(_, _ int) int { return 0 },
 	}
 }

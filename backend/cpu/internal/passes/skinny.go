@@ -22,7 +22,7 @@ func skinny(p *plan.Plan) error {
 	}
 	for _, o := range p.Operands {
 		if o.IsB && (o.Packing.AsItLies || o.Columns && o.Meets <= o.Pays*o.K) {
-			o.Keep = plan.KeepUnpacked
+			o.Keep, o.Far = plan.KeepUnpacked, !o.Widened() && p.Refs[o.Ref].ArrayBytes() > p.Machine.L2
 		}
 	}
 	return nil

@@ -16,10 +16,6 @@ func values(p *plan.Plan) error {
 	return nil
 }
 
-// wideRow is up to how many bytes rows are widened for several steps: they stay in the caches
-// next to the core.
-const wideRow = 64 << 10
-
 // asksAhead reports whether memory is asked for the next rows of ref r while steps g, which go
 // along rows together, compute with those of a strip: whole rows of an input. Worker.rowLoop
 // begins that, and Frame.Ask asks for a part at each piece of a row.
@@ -42,13 +38,14 @@ func widenOnce(p *plan.Plan) {
 			if asksAhead(p, g, r) {
 				g.Asks = append(g.Asks, r)
 			}
-			reads := 0
+			reads, kept := 0, false
 			for _, s := range g.Body {
+				kept = kept || s.Keeps && s.Dst == r
 				if slices.Contains(s.Loads, r) {
 					reads++
 				}
 			}
-			if x.Dtype != tile.BFloat16 || x.LD*4*g.Strip > wideRow || reads == 0 || reads == 1 && !p.IsAlone(r) {
+			if kept || x.Dtype != tile.BFloat16 || x.LD*4*g.Strip > plan.WideRow || reads == 0 || reads == 1 && !p.IsAlone(r) {
 				continue
 			}
 			isWide := false

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"matladder/backend/cpu/internal/memory"
+	"matladder/backend/cpu/internal/rows"
 	"matladder/tile"
 )
 
@@ -22,9 +23,7 @@ type Frame struct {
 	Seen       Seen
 	Wide       []Widened         // by ref
 	Prefetches []memory.Prefetch // of a row loop: rows of its strip after this one
-
-	Pieces int      // computed so far: the number of the one in hand
-	Shared []Shared // values of the piece in hand that others share
+	Chained    []rows.Chain
 
 	Taping   bool // the launch, of which later ones then do the same; not if that depends on arrays
 	Programs int  // that it has been in: memos of one are not those of another
@@ -32,15 +31,6 @@ type Frame struct {
 }
 
 var _ tile.Env = (*Frame)(nil)
-
-// Piece says which elements of which row, or of how many that are stacked.
-type Piece struct{ Number, Row, Col, N int }
-
-// Shared is a value that several need of one piece.
-type Shared struct {
-	Of     Piece
-	Values []float32
-}
 
 // Place is where the current block of a ref lies.
 type Place struct {
@@ -99,6 +89,10 @@ type Wide struct {
 	Ref int
 	Mem memory.Region // of a worker's memory
 }
+
+// WideRow is up to how many bytes rows are widened for several steps: they stay in the caches next
+// to the core.
+const WideRow = 64 << 10
 
 // Widened are rows of a ref as float32.
 type Widened struct {

@@ -32,6 +32,7 @@ type Operand struct {
 	Meets, Pays int // b: rows of a that meet a block of it, times their elements of k; and up to how many rows it is not packed
 
 	Keep   Keep
+	Far    bool   // KeepUnpacked: it comes from beyond L2
 	Why    string // keep
 	Room   int64  // bytes that were left to choose keep by
 	Counts bool   // packing a block of it counts as loading one

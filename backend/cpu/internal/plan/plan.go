@@ -28,7 +28,7 @@ type Plan struct {
 	Steps    []*Step
 	Operands []*Operand
 	Vectors  int // row vectors that values need at once
-	Shared   int // values of pieces that several values need
+	Chained  int // chains
 	Memos    int // numbers that values need once in each program
 	Wides    []*Wide
 

@@ -101,7 +101,7 @@ func (p *Plan) CallOf(s *Step, d *Dot) *Blocking {
 		cols = min(cols, b.Piece)
 	}
 	c.Read = d.Product.Unpacked.Read(c.Rows, p.StrideOf(b))
-	c.Run, c.NC, c.tile = d.Product.Unpacked.Blocking(c.Rows, cols, c.Depth, p.StrideOf(b))
+	c.Run, c.NC, c.tile = d.Product.Unpacked.Blocking(c.Rows, cols, c.Depth, p.StrideOf(b), b.Far)
 	c.Run, c.MC = min(c.Run, c.Depth), c.Rows
 	return c
 }

@@ -46,7 +46,7 @@ type Reader struct {
 	Read     func(m, ldb int) gemm.ReadB
 	// Blocking is how many elements of k and how many columns of b one run goes over, and how
 	// many rows and columns a register tile has.
-	Blocking func(m, n, k, ldb int) (run, cols int, tile [2]int)
+	Blocking func(m, n, k, ldb int, far bool) (run, cols int, tile [2]int)
 	Work     func(m, ldb int) int // bytes of memory that help it
 }
 
@@ -69,7 +69,7 @@ type Call struct {
 type Factor struct {
 	Mem     []byte
 	Packed  bool
-	Far     bool // packed beyond L2, and what lies behind in memory is next
+	Far     bool // it comes from beyond L2, and what lies behind in memory is next
 	Off, LD int
 	Scales  ScalesOfGroups // of a b that is not packed
 }

@@ -52,6 +52,8 @@ type Compiled struct {
 	Down      func(w *Frame, row, n int)            // store, of a destination whose one column lies in one piece
 	Loads     []int                                 // refs of bfloat16 that it computes with
 	Passes    int                                   // pieces of each row that it goes over, one after the other
+	Sums      int                                   // of chains, each of a strip in one call
+	Keeps     bool                                  // rows of its destination as float32, for steps that go along them, too
 	Span      Span                                  // masked store: columns where its value is not constant along the row
 	Rescaled  Lanes[float32]                        // values of Factor, down the rows
 }

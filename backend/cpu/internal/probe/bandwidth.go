@@ -3,8 +3,6 @@ package probe
 import (
 	"context"
 	"runtime/debug"
-
-	"matladder/backend/cpu/internal/memory"
 )
 
 // Limits of the memory that Bandwidth streams through, in bytes, and how many times that
@@ -24,7 +22,10 @@ type Stream struct {
 	next   int
 }
 
-const arrays = 3
+const (
+	arrays = 3
+	word   = 8 // bytes of an element
+)
 
 // NewStream writes the memory of a stream, by threads goroutines. It is nil if ctx ends first.
 func NewStream(ctx context.Context, threads int) *Stream {
@@ -34,7 +35,7 @@ func NewStream(ctx context.Context, threads int) *Stream {
 	}
 	threads = max(1, threads)
 	s := &Stream{pieces: make([][arrays][]float64, perThread*threads)}
-	n := min(max(leastStream, timesCache*Host().L3), mostStream) / (arrays * memory.Size[float64]() * len(s.pieces))
+	n := min(max(leastStream, timesCache*Host().L3), mostStream) / (arrays * word * len(s.pieces))
 	Each(ctx, threads, func(m int) {
 		for p := m; p < len(s.pieces); p += threads {
 			for i := range s.pieces[p] {
@@ -77,7 +78,7 @@ func (s *Stream) Bandwidth(ctx context.Context, threads int) float64 {
 				p := s.pieces[(s.next+m+at[m]*threads)%len(s.pieces)]
 				at[m]++
 				work(p)
-				return float64(arrays * len(p[0]) * memory.Size[float64]())
+				return float64(arrays * len(p[0]) * word)
 			}))
 			s.next += at[0] * threads
 		}

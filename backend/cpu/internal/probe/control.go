@@ -107,7 +107,6 @@ func typical(work func(part int)) time.Duration {
 
 // fill makes memory of which a piece is in no cache when its turn comes again.
 func (c *Control) fill(ctx context.Context) bool {
-	const word = 8
 	bytes := min(max(leastStream, 3*Host().L3), mostStream)
 	pieces := make([][]float64, max(c.threads, bytes/controlBytes))
 	Each(ctx, c.threads, func(m int) {

@@ -15,6 +15,7 @@ type HostInfo struct {
 	L1D     int // bytes of data cache of one core
 	L2      int // bytes of the L2 cache one core sees
 	L3      int // bytes of the last-level cache one core sees
+	Sharing int // logical processors that share it; 0 if unknown
 }
 
 // L2OrUsual is the bytes of the L2 cache, of a machine that does not tell 512 KiB.

@@ -70,7 +70,7 @@ func (h *HostInfo) caches(leaf uint32) {
 		case 2:
 			h.L2 = bytes
 		case 3:
-			h.L3 = bytes
+			h.L3, h.Sharing = bytes, int(eax>>14&0xfff+1)
 		}
 	}
 }

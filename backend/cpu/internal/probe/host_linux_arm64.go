@@ -28,7 +28,7 @@ func ask() HostInfo {
 		case "2":
 			h.L2 = bytes
 		case "3":
-			h.L3 = bytes
+			h.L3, h.Sharing = bytes, siblings(firstLine(dir+"/shared_cpu_list"))
 		}
 	}
 	return h

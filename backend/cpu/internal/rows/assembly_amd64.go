@@ -12,43 +12,22 @@ func absMaxBFloat16AVX2(x *uint16, n int) uint16
 func addAVX2(dst, x, y *float32, n int)
 
 //go:noescape
-func addBFloat16AVX2(dst *uint16, x *float32, n int)
-
-//go:noescape
 func addInt32AVX2(dst, x, y *int32, n int)
-
-//go:noescape
-func addMulAVX2(dst, x, y *float32, n int)
-
-//go:noescape
-func affineAVX2(dst, x *float32, a, b float32, w, c *float32, n int, past bool)
-
-//go:noescape
-func affineAVX512(dst, x *float32, a, b float32, w, c *float32, n int, past bool)
-
-//go:noescape
-func affineBFloat16AVX2(dst, x *uint16, a, b float32, w, c *float32, n int, past bool)
-
-//go:noescape
-func affineBFloat16AVX512(dst, x *uint16, a, b float32, w, c *float32, n int, past bool)
 
 //go:noescape
 func bfloat16ToInt8AVX2(dst *int8, x *uint16, by, zero float32, n, ahead int)
 
 //go:noescape
-func copyNonTemporalAVX2(dst, x *float32, n int)
+func chainAVX2(c *Chain, rows, n int, native bool)
 
 //go:noescape
-func divideAVX2(dst, x *float32, by float32, n int)
+func chainAVX512(c *Chain, rows, n int, native bool)
 
 //go:noescape
 func extremesAVX2(x *float32, n int) (lo, hi int32, size uint32)
 
 //go:noescape
 func fromBFloat16AVX2(dst *float32, x *uint16, n int)
-
-//go:noescape
-func fromBFloat16AVX512(dst *float32, ldd int, x *uint16, ldx, rows, n int)
 
 //go:noescape
 func fromInt32AVX2(dst *float32, x *int32, n int)
@@ -72,22 +51,7 @@ func mulBFloat16AVX512(dst *uint16, by *float32, n int)
 func mulInt32AVX2(dst, x, y *int32, n int)
 
 //go:noescape
-func productsAVX2(dst *float32, ldd int, x *float32, ldx int, y *float32, ldy int, z *float32, ldz int, w *float32, ldw int, rows, n int, sign float32)
-
-//go:noescape
-func productsAVX512(dst *float32, ldd int, x *float32, ldx int, y *float32, ldy int, z *float32, ldz int, w *float32, ldw int, rows, n int, sign float32)
-
-//go:noescape
-func productsBFloat16AVX2(dst *uint16, ldd int, x *uint16, ldx int, y *float32, ldy int, z *uint16, ldz int, w *float32, ldw int, rows, n int, sign float32)
-
-//go:noescape
-func productsBFloat16AVX512(dst *uint16, ldd int, x *uint16, ldx int, y *float32, ldy int, z *uint16, ldz int, w *float32, ldw int, rows, n int, sign float32)
-
-//go:noescape
 func scaleAVX2(dst, x *float32, by float32, n int)
-
-//go:noescape
-func scaleAVX512(dst *float32, ldd int, x *float32, ldx int, by float32, rows, n int)
 
 //go:noescape
 func selectAVX2(dst, x, y *float32, cond *bool, n int)
@@ -97,21 +61,6 @@ func subAVX2(dst, x, y *float32, n int)
 
 //go:noescape
 func subInt32AVX2(dst, x, y *int32, n int)
-
-//go:noescape
-func subMulAVX2(dst, x, y *float32, n int)
-
-//go:noescape
-func toBFloat16AVX2(dst *uint16, x *float32, n int)
-
-//go:noescape
-func toBFloat16AVX512(dst *uint16, ldd int, x *float32, ldx, rows, n int)
-
-//go:noescape
-func toBFloat16NonTemporalAVX2(dst *uint16, x *float32, n int)
-
-//go:noescape
-func toBFloat16NonTemporalAVX512(dst *uint16, x *float32, n int)
 
 //go:noescape
 func toInt8AVX2(dst *int8, x *float32, by, zero float32, n int)

@@ -24,40 +24,18 @@ type Matrix[T any] struct {
 // Row is row i from its first element on.
 func (m Matrix[T]) Row(i int) []T { return m.Of[i*m.LD:] }
 
-// ProductsLoop goes over n elements of each of some rows.
-type ProductsLoop[T any] = func(dst, x Matrix[T], y Matrix[float32], z Matrix[T], w Matrix[float32], rows, n int, less bool)
-
 // Loops are the loops for one instruction set.
 type Loops struct {
-	Add   func(dst, x, y []float32)          // dst = x + y
-	Sub   func(dst, x, y []float32)          // dst = x - y
-	Mul   func(dst, x, y []float32)          // dst = x · y
-	Scale func(dst, x []float32, by float32) // dst = x · by
-	// RowsScale is Scale of n elements of each of some rows, which are ldd and ldx elements apart.
-	RowsScale func(dst []float32, ldd int, x []float32, ldx, rows, n int, by float32)
-	Divide    func(dst, x []float32, by float32)     // dst = x ÷ by
-	AddMul    func(dst, x, y []float32)              // dst = dst + x · y, rounded after each
-	SubMul    func(dst, x, y []float32)              // dst = dst - x · y, so
-	Select    func(dst, x, y []float32, cond []bool) // dst = x where cond holds, or else y
-	Max       func(dst, x, y []float32)              // the larger; +0 is larger than -0, and NaN than all
-	Min       func(dst, x, y []float32)              // the smaller; -0 is smaller than +0, and NaN than all
+	Add    func(dst, x, y []float32)              // dst = x + y
+	Sub    func(dst, x, y []float32)              // dst = x - y
+	Mul    func(dst, x, y []float32)              // dst = x · y
+	Scale  func(dst, x []float32, by float32)     // dst = x · by
+	Select func(dst, x, y []float32, cond []bool) // dst = x where cond holds, or else y
+	Max    func(dst, x, y []float32)              // the larger; +0 is larger than -0, and NaN than all
+	Min    func(dst, x, y []float32)              // the smaller; -0 is smaller than +0, and NaN than all
 
-	// Affine sets dst to (x + a) · b · w + c, rounded after each, by stores that go past the
-	// caches if it is to, as far as it can: then dst overlaps none of the others. w and c have at
-	// least as many elements. AffineBFloat16 does so from bits to bits.
-	Affine         func(dst, x []float32, a, b float32, w, c []float32, past bool)
-	AffineBFloat16 func(dst, x []uint16, a, b float32, w, c []float32, past bool)
-
-	// Products sets n elements of each of some rows of dst to x · y + z · w, or if less to
-	// x · y - z · w, rounded after each; dst overlaps none of the others. ProductsBFloat16 does so
-	// from bits to bits.
-	Products         ProductsLoop[float32]
-	ProductsBFloat16 ProductsLoop[uint16]
-
-	// CopyNonTemporal sets dst to x, as far as it can by stores that go past the caches, without
-	// a read of what was there before.
-	CopyNonTemporal       func(dst, x []float32)
-	ToBFloat16NonTemporal func(dst []uint16, x []float32) // ToBFloat16 so
+	// Chain does what a chain says of n elements of each of some rows.
+	Chain func(c *Chain, rows, n int)
 
 	AddInt32 func(dst, x, y []int32) // modulo 2^32, like the next two
 	SubInt32 func(dst, x, y []int32)
@@ -65,15 +43,7 @@ type Loops struct {
 
 	FromInt32    func(dst []float32, x []int32)  // rounded to nearest even
 	FromBFloat16 func(dst []float32, x []uint16) // exact
-	// RowsFromBFloat16 is FromBFloat16 of n elements of each of some rows, which are ldd and ldx
-	// elements apart.
-	RowsFromBFloat16 func(dst []float32, ldd int, x []uint16, ldx, rows, n int)
-	ToBFloat16       func(dst []uint16, x []float32) // rounded to nearest even; a NaN stays one
-	// RowsToBFloat16 is ToBFloat16 of n elements of each of some rows, which are ldd and ldx
-	// elements apart.
-	RowsToBFloat16 func(dst []uint16, ldd int, x []float32, ldx, rows, n int)
-	AddBFloat16    func(dst []uint16, x []float32) // dst = dst + x, added in float32, then rounded
-	MulBFloat16    func(dst []uint16, x []float32) // dst = dst · x, where that is bfloat16: the upper halves
+	MulBFloat16  func(dst []uint16, x []float32) // dst = dst · x, where that is bfloat16: the upper halves
 
 	// ToInt8 sets dst to x · by, rounded to nearest even, plus zero, and that rounded
 	// so again; beyond the ends of int8 it saturates, and NaN is 0. BFloat16ToInt8 does
@@ -96,50 +66,12 @@ type Loops struct {
 
 // Generic is the loops in Go.
 var Generic = Loops{
-	Add:       add[float32],
-	Sub:       sub[float32],
-	Mul:       mul[float32],
-	Scale:     scale,
-	RowsScale: eachScaled(scale),
-	Divide: func(dst, x []float32, by float32) {
-		x = x[:len(dst)]
-		for i := range dst {
-			dst[i] = x[i] / by
-		}
-	},
-	AddMul: func(dst, x, y []float32) {
-		x, y = x[:len(dst)], y[:len(dst)]
-		for i := range dst {
-			dst[i] += float32(x[i] * y[i]) // the conversion forbids one rounding for both
-		}
-	},
-	SubMul: func(dst, x, y []float32) {
-		x, y = x[:len(dst)], y[:len(dst)]
-		for i := range dst {
-			dst[i] -= float32(x[i] * y[i])
-		}
-	},
+	Add:    add[float32],
+	Sub:    sub[float32],
+	Mul:    mul[float32],
+	Scale:  scale,
 	Select: Select[float32],
-	Affine: func(dst, x []float32, a, b float32, w, c []float32, _ bool) {
-		x, w, c = x[:len(dst)], w[:len(dst)], c[:len(dst)]
-		for i := range dst {
-			dst[i] = affine1(x[i], a, b, w[i], c[i])
-		}
-	},
-	AffineBFloat16: func(dst, x []uint16, a, b float32, w, c []float32, _ bool) {
-		x, w, c = x[:len(dst)], w[:len(dst)], c[:len(dst)]
-		for i := range dst {
-			dst[i] = bfloat16.Round(affine1(bfloat16.Widen(x[i]), a, b, w[i], c[i]))
-		}
-	},
-	Products: func(dst, x, y, z, w Matrix[float32], rows, n int, less bool) {
-		products(dst, x, y, z, w, rows, n, less, func(v float32) float32 { return v }, func(v float32) float32 { return v })
-	},
-	ProductsBFloat16: func(dst, x Matrix[uint16], y Matrix[float32], z Matrix[uint16], w Matrix[float32], rows, n int, less bool) {
-		products(dst, x, y, z, w, rows, n, less, bfloat16.Widen, bfloat16.Round)
-	},
-	CopyNonTemporal:       func(dst, x []float32) { copy(dst, x) },
-	ToBFloat16NonTemporal: toBFloat16,
+	Chain:  chain,
 	Max: func(dst, x, y []float32) {
 		x, y = x[:len(dst)], y[:len(dst)]
 		for i := range dst {
@@ -161,16 +93,7 @@ var Generic = Loops{
 			dst[i] = float32(x[i])
 		}
 	},
-	FromBFloat16:     fromBFloat16,
-	RowsFromBFloat16: Each(fromBFloat16),
-	ToBFloat16:       toBFloat16,
-	RowsToBFloat16:   Each(toBFloat16),
-	AddBFloat16: func(dst []uint16, x []float32) {
-		x = x[:len(dst)]
-		for i := range dst {
-			dst[i] = bfloat16.Round(bfloat16.Widen(dst[i]) + x[i])
-		}
-	},
+	FromBFloat16: fromBFloat16,
 	MulBFloat16: func(dst []uint16, x []float32) {
 		x = x[:len(dst)]
 		for i := range dst {
@@ -226,22 +149,6 @@ func Select[T any](dst, x, y []T, cond []bool) {
 	}
 }
 
-func products[T any](dst, x Matrix[T], y Matrix[float32], z Matrix[T], w Matrix[float32], rows, n int, less bool, widen func(T) float32, narrow func(float32) T) {
-	for i := range rows {
-		dst, x, y, z, w := dst.Row(i)[:n], x.Row(i)[:n], y.Row(i)[:n], z.Row(i)[:n], w.Row(i)[:n]
-		for j := range dst {
-			first, second := float32(widen(x[j])*y[j]), float32(widen(z[j])*w[j])
-			if less {
-				second = -second
-			}
-			dst[j] = narrow(first + second)
-		}
-	}
-}
-
-// affine1 is one element of Affine. The conversions forbid one rounding for two.
-func affine1(x, a, b, w, c float32) float32 { return float32(float32(float32(x+a)*b)*w) + c }
-
 func add[T float32 | int32](dst, x, y []T) {
 	x, y = x[:len(dst)], y[:len(dst)]
 	for i := range dst {
@@ -260,6 +167,13 @@ func mul[T float32 | int32](dst, x, y []T) {
 	x, y = x[:len(dst)], y[:len(dst)]
 	for i := range dst {
 		dst[i] = x[i] * y[i]
+	}
+}
+
+// Divide sets dst to x ÷ y.
+func Divide(dst, x, y []float32) {
+	for i := range dst {
+		dst[i] = x[i] / y[i]
 	}
 }
 
@@ -285,15 +199,6 @@ func scale(dst, x []float32, by float32) {
 	x = x[:len(dst)]
 	for i := range dst {
 		dst[i] = x[i] * by
-	}
-}
-
-// eachScaled does of some rows, one by one, what f does of one.
-func eachScaled(f func(dst, x []float32, by float32)) func(dst []float32, ldd int, x []float32, ldx, rows, n int, by float32) {
-	return func(dst []float32, ldd int, x []float32, ldx, rows, n int, by float32) {
-		for i := range rows {
-			f(dst[i*ldd:][:n], x[i*ldx:][:n], by)
-		}
 	}
 }
 

@@ -4,15 +4,14 @@ import (
 	"math"
 	"unsafe"
 
-	"matladder/backend/cpu/internal/memory"
+	"golang.org/x/sys/cpu"
+
 	"matladder/internal/bfloat16"
 )
 
 // The routines do n elements, a positive multiple of 16, and are the loops of their names in
-// Generic. What differs: n is a multiple of 32 for affine, whose dst is of a cache line where it is
-// written past the caches, and for those to int8; of 8 for extremes, whose lo and hi are bits as
-// ordered tells, and size the largest without sign. Of ...NonTemporal dst is a multiple of 32 bytes.
-// Rows are ldd and ldx elements apart.
+// Generic. What differs: n is a multiple of 32 for those to int8; of 8 for extremes, whose lo and hi
+// are bits as ordered tells, and size the largest without sign. Rows are ldd and ldx elements apart.
 
 // cubicsAVX2 does the first done of n elements, a multiple of 4.
 //
@@ -27,18 +26,12 @@ func For(avx2, avx512 bool) Loops {
 	}
 	l := forAVX2()
 	if avx512 {
-		l.ToBFloat16 = two(func(dst *uint16, x *float32, n int) { toBFloat16AVX512(dst, 0, x, 0, 1, n) }, Generic.ToBFloat16)
-		l.RowsToBFloat16 = wholeRows(toBFloat16AVX512, Generic.RowsToBFloat16)
-		l.Scale = scaled(func(dst, x *float32, by float32, n int) { scaleAVX512(dst, 0, x, 0, by, 1, n) }, Generic.Scale)
-		l.RowsScale = rowsScaleAVX512
-		l.Products = productsOf(productsAVX512, Generic.Products)
-		l.ProductsBFloat16 = productsOf(productsBFloat16AVX512, Generic.ProductsBFloat16)
-		l.FromBFloat16 = two(func(dst *float32, x *uint16, n int) { fromBFloat16AVX512(dst, 0, x, 0, 1, n) }, Generic.FromBFloat16)
-		l.RowsFromBFloat16 = wholeRows(fromBFloat16AVX512, Generic.RowsFromBFloat16)
-		l.Affine = affine(affineAVX512, Generic.Affine)
-		l.AffineBFloat16 = affine(affineBFloat16AVX512, Generic.AffineBFloat16)
+		l.Chain = func(c *Chain, rows, n int) {
+			if rows > 0 && n > 0 {
+				chainAVX512(c, rows, n, cpu.X86.HasAVX512BF16)
+			}
+		}
 		l.MulBFloat16 = multiplied(mulBFloat16AVX512)
-		l.ToBFloat16NonTemporal = nonTemporal(toBFloat16NonTemporalAVX512, Generic.ToBFloat16)
 	}
 	return l
 }
@@ -57,14 +50,10 @@ func multiplied(fast func(dst *uint16, x *float32, n int)) func(dst []uint16, x 
 
 func forAVX2() Loops {
 	return Loops{
-		Add:       three(addAVX2, Generic.Add),
-		Sub:       three(subAVX2, Generic.Sub),
-		Mul:       three(mulAVX2, Generic.Mul),
-		Scale:     scaled(scaleAVX2, Generic.Scale),
-		RowsScale: eachScaled(scaled(scaleAVX2, Generic.Scale)),
-		Divide:    scaled(divideAVX2, Generic.Divide),
-		AddMul:    three(addMulAVX2, Generic.AddMul),
-		SubMul:    three(subMulAVX2, Generic.SubMul),
+		Add:   three(addAVX2, Generic.Add),
+		Sub:   three(subAVX2, Generic.Sub),
+		Mul:   three(mulAVX2, Generic.Mul),
+		Scale: scaled(scaleAVX2, Generic.Scale),
 		Select: func(dst, x, y []float32, cond []bool) {
 			x, y, cond = x[:len(dst)], y[:len(dst)], cond[:len(dst)]
 			n := len(dst) &^ 15
@@ -73,27 +62,16 @@ func forAVX2() Loops {
 			}
 			Generic.Select(dst[n:], x[n:], y[n:], cond[n:])
 		},
-		Affine:         affine(affineAVX2, Generic.Affine),
-		AffineBFloat16: affine(affineBFloat16AVX2, Generic.AffineBFloat16),
+		Chain: chainOfAVX2,
 
-		Products:         productsOf(productsAVX2, Generic.Products),
-		ProductsBFloat16: productsOf(productsBFloat16AVX2, Generic.ProductsBFloat16),
-
-		CopyNonTemporal:       nonTemporal(copyNonTemporalAVX2, Generic.CopyNonTemporal),
-		ToBFloat16NonTemporal: nonTemporal(toBFloat16NonTemporalAVX2, Generic.ToBFloat16),
-
-		Max:              three(maxAVX2, Generic.Max),
-		Min:              three(minAVX2, Generic.Min),
-		AddInt32:         three(addInt32AVX2, Generic.AddInt32),
-		SubInt32:         three(subInt32AVX2, Generic.SubInt32),
-		MulInt32:         three(mulInt32AVX2, Generic.MulInt32),
-		FromInt32:        two(fromInt32AVX2, Generic.FromInt32),
-		FromBFloat16:     two(fromBFloat16AVX2, Generic.FromBFloat16),
-		ToBFloat16:       two(toBFloat16AVX2, Generic.ToBFloat16),
-		RowsToBFloat16:   Each(two(toBFloat16AVX2, Generic.ToBFloat16)),
-		RowsFromBFloat16: Each(two(fromBFloat16AVX2, Generic.FromBFloat16)),
-		AddBFloat16:      two(addBFloat16AVX2, Generic.AddBFloat16),
-		MulBFloat16:      multiplied(mulBFloat16AVX2),
+		Max:          three(maxAVX2, Generic.Max),
+		Min:          three(minAVX2, Generic.Min),
+		AddInt32:     three(addInt32AVX2, Generic.AddInt32),
+		SubInt32:     three(subInt32AVX2, Generic.SubInt32),
+		MulInt32:     three(mulInt32AVX2, Generic.MulInt32),
+		FromInt32:    two(fromInt32AVX2, Generic.FromInt32),
+		FromBFloat16: two(fromBFloat16AVX2, Generic.FromBFloat16),
+		MulBFloat16:  multiplied(mulBFloat16AVX2),
 		ToInt8: func(dst []int8, x []float32, by, zero float32) {
 			x = x[:len(dst)]
 			n := len(dst) &^ 31
@@ -168,6 +146,26 @@ func forAVX2() Loops {
 	}
 }
 
+// chainOfAVX2 does the last few elements of each row in Go, where sums of a row are added up, too.
+func chainOfAVX2(c *Chain, rows, n int) {
+	whole, last := n&^31, c.last()
+	if whole > 0 && rows > 0 && c.Do[last] == Turn {
+		chainAVX2(c, rows, whole, false)
+	}
+	for row := 0; row < rows && (whole < n || c.Do[last] == TurnSum); row++ {
+		var sums [32]float32
+		if whole > 0 && c.Do[last] == TurnSum {
+			one := *c
+			for i := range last {
+				one.At[i] = unsafe.Add(c.At[i], row*c.Step[i])
+			}
+			one.At[last] = unsafe.Pointer(&sums)
+			chainAVX2(&one, 1, whole, false)
+		}
+		c.row(row, whole, n, &sums)
+	}
+}
+
 // infinity is the bits that only those of a NaN are above, without sign.
 const infinity = 0x7f800000
 
@@ -177,49 +175,6 @@ var nan = float32(math.NaN())
 // been turned over.
 func ordered(bits int32) float32 { return math.Float32frombits(uint32(bits ^ bits>>31&math.MaxInt32)) }
 
-// affine does the last few elements as usual. Where it goes past the caches and dst begins
-// inside of a cache line, ordinary stores write the first elements, and those of them that
-// lie from the first whole line on are written once more.
-func affine[T any](fast func(dst, x *T, a, b float32, w, c *float32, n int, past bool), usual func(dst, x []T, a, b float32, w, c []float32, past bool)) func(dst, x []T, a, b float32, w, c []float32, past bool) {
-	const step = 32
-	return func(dst, x []T, a, b float32, w, c []float32, past bool) {
-		x, w, c = x[:len(dst)], w[:len(dst)], c[:len(dst)]
-		if past && len(dst) >= step {
-			if i := unaligned(dst, memory.CacheLine); i > 0 {
-				fast(&dst[0], &x[0], a, b, &w[0], &c[0], step, false)
-				dst, x, w, c = dst[i:], x[i:], w[i:], c[i:]
-			}
-		}
-		n := len(dst) &^ (step - 1)
-		if n > 0 {
-			fast(&dst[0], &x[0], a, b, &w[0], &c[0], n, past)
-		}
-		usual(dst[n:], x[n:], a, b, w[n:], c[n:], past)
-	}
-}
-
-// unaligned is how many elements lie ahead of a multiple of so many bytes.
-func unaligned[T any](x []T, bytes uintptr) int {
-	if len(x) == 0 {
-		return 0
-	}
-	return min(int(-uintptr(unsafe.Pointer(&x[0]))%bytes/unsafe.Sizeof(x[0])), len(x))
-}
-
-// nonTemporal does what lies ahead of a multiple of 32 bytes, and the last few elements, as usual.
-func nonTemporal[D any](fast func(dst *D, x *float32, n int), usual func(dst []D, x []float32)) func(dst []D, x []float32) {
-	return func(dst []D, x []float32) {
-		x = x[:len(dst)]
-		ahead := unaligned(dst, 32)
-		n := (len(dst) - ahead) &^ 15
-		usual(dst[:ahead], x[:ahead])
-		if n > 0 {
-			fast(&dst[ahead], &x[ahead], n)
-		}
-		usual(dst[ahead+n:], x[ahead+n:])
-	}
-}
-
 func scaled(fast func(dst, x *float32, by float32, n int), rest func(dst, x []float32, by float32)) func(dst, x []float32, by float32) {
 	return func(dst, x []float32, by float32) {
 		x = x[:len(dst)]
@@ -228,53 +183,6 @@ func scaled(fast func(dst, x *float32, by float32, n int), rest func(dst, x []fl
 			fast(&dst[0], &x[0], by, n)
 		}
 		rest(dst[n:], x[n:], by)
-	}
-}
-
-// productsOf does the last few elements of each row as usual.
-func productsOf[T any](fast func(dst *T, ldd int, x *T, ldx int, y *float32, ldy int, z *T, ldz int, w *float32, ldw int, rows, n int, sign float32),
-	usual ProductsLoop[T]) ProductsLoop[T] {
-	return func(dst, x Matrix[T], y Matrix[float32], z Matrix[T], w Matrix[float32], rows, n int, less bool) {
-		whole, sign := n&^15, float32(0)
-		if less {
-			sign = float32(math.Copysign(0, -1))
-		}
-		if rows > 0 && whole > 0 {
-			_, _, _ = dst.Row(rows - 1)[whole-1], x.Row(rows - 1)[whole-1], z.Row(rows - 1)[whole-1]
-			_, _ = y.Row(rows - 1)[whole-1], w.Row(rows - 1)[whole-1]
-			fast(&dst.Of[0], dst.LD, &x.Of[0], x.LD, &y.Of[0], y.LD, &z.Of[0], z.LD, &w.Of[0], w.LD, rows, whole, sign)
-		}
-		if whole < n {
-			from := func(m Matrix[T]) Matrix[T] { return Matrix[T]{m.Of[whole:], m.LD} }
-			rest := func(m Matrix[float32]) Matrix[float32] { return Matrix[float32]{m.Of[whole:], m.LD} }
-			usual(from(dst), from(x), rest(y), from(z), rest(w), rows, n-whole, less)
-		}
-	}
-}
-
-func rowsScaleAVX512(dst []float32, ldd int, x []float32, ldx, rows, n int, by float32) {
-	whole := n &^ 15
-	if rows > 0 && whole > 0 {
-		_, _ = dst[(rows-1)*ldd+whole-1], x[(rows-1)*ldx+whole-1]
-		scaleAVX512(&dst[0], ldd, &x[0], ldx, by, rows, whole)
-	}
-	if whole < n {
-		Generic.RowsScale(dst[whole:], ldd, x[whole:], ldx, rows, n-whole, by)
-	}
-}
-
-// wholeRows does the last few elements of each row as usual.
-func wholeRows[D, S any](fast func(dst *D, ldd int, x *S, ldx, rows, n int), usual func(dst []D, ldd int, x []S, ldx, rows, n int)) func(dst []D, ldd int, x []S, ldx, rows, n int) {
-	const lanes = 16
-	return func(dst []D, ldd int, x []S, ldx, rows, n int) {
-		whole := n &^ (lanes - 1)
-		if rows > 0 && whole > 0 {
-			_, _ = dst[(rows-1)*ldd+whole-1], x[(rows-1)*ldx+whole-1]
-			fast(&dst[0], ldd, &x[0], ldx, rows, whole)
-		}
-		if whole < n {
-			usual(dst[whole:], ldd, x[whole:], ldx, rows, n-whole)
-		}
 	}
 }
 

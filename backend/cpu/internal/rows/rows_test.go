@@ -111,24 +111,9 @@ func checkFor(t *testing.T, fast Loops, rng *rand.Rand, n int) {
 	floats("Mul", func(l Loops, dst []float32) { l.Mul(dst, x, y) })
 	for _, by := range []float32{-0.0, 3, float32(math.Inf(-1))} {
 		floats("Scale", func(l Loops, dst []float32) { l.Scale(dst, x, by) })
-		floats("Divide", func(l Loops, dst []float32) { l.Divide(dst, x, by) })
 	}
 	floats("Max", func(l Loops, dst []float32) { l.Max(dst, x, y) })
 	floats("Min", func(l Loops, dst []float32) { l.Min(dst, x, y) })
-	a, b := randomFloats(rng, 1)[0], randomFloats(rng, 1)[0]
-	for from := range min(n, 9) { // of any alignment
-		floats("CopyNonTemporal", func(l Loops, dst []float32) { l.CopyNonTemporal(dst[from:], x[from:]) })
-		floats("Affine", func(l Loops, dst []float32) { l.Affine(dst[from:], y[from:], a, b, x, y, from > 0) })
-	}
-	z := randomFloats(rng, n)
-	floats("AddMul", func(l Loops, dst []float32) {
-		copy(dst, z)
-		l.AddMul(dst, x, y)
-	})
-	floats("SubMul", func(l Loops, dst []float32) {
-		copy(dst, z)
-		l.SubMul(dst, x, y)
-	})
 	cond := make([]bool, n)
 	for i := range cond {
 		cond[i] = rng.IntN(2) == 0
@@ -178,44 +163,7 @@ func checkFor(t *testing.T, fast Loops, rng *rand.Rand, n int) {
 			t.Fatalf("Extremes of %v are %v and %v, should be %v and %v", x, lo, hi, wantLo, wantHi)
 		}
 	}
-	bfloats("ToBFloat16", func(l Loops, dst []uint16) { l.ToBFloat16(dst, x) })
-	for from := range min(n, 17) {
-		bfloats("ToBFloat16NonTemporal", func(l Loops, dst []uint16) { l.ToBFloat16NonTemporal(dst[from:], x[from:]) })
-		bfloats("AffineBFloat16", func(l Loops, dst []uint16) { l.AffineBFloat16(dst[from:], narrow[from:], a, b, x, y, from > 0) })
-	}
-	for _, lead := range []int{0, 3} { // elements between two rows
-		row := max(1, n/3)
-		bfloats("RowsToBFloat16", func(l Loops, dst []uint16) {
-			if row+lead <= n {
-				l.RowsToBFloat16(dst, row+lead, x, row+lead, (n+lead)/(row+lead), row)
-			}
-		})
-		for _, less := range []bool{false, true} {
-			count := (n + lead) / (row + lead)
-			if row+lead > n {
-				continue
-			}
-			of := func(x []float32) Matrix[float32] { return Matrix[float32]{x, row + lead} }
-			one := Matrix[float32]{Of: y} // a row for all
-			floats("Products", func(l Loops, dst []float32) { l.Products(of(dst), of(x), one, of(z), of(y), count, row, less) })
-			bits := Matrix[uint16]{narrow, row + lead}
-			bfloats("ProductsBFloat16", func(l Loops, dst []uint16) {
-				l.ProductsBFloat16(Matrix[uint16]{dst, row + lead}, bits, of(x), bits, one, count, row, less)
-			})
-		}
-		floats("RowsScale", func(l Loops, dst []float32) {
-			if row+lead <= n {
-				l.RowsScale(dst, row+lead, x, row+lead, (n+lead)/(row+lead), row, a)
-			}
-		})
-		floats("RowsFromBFloat16", func(l Loops, dst []float32) {
-			if row+lead <= n {
-				l.RowsFromBFloat16(dst, row+lead, narrow, row+lead, (n+lead)/(row+lead), row)
-			}
-		})
-	}
 	bfloats("MulBFloat16", func(l Loops, dst []uint16) { l.MulBFloat16(dst, x) })
-	bfloats("AddBFloat16", func(l Loops, dst []uint16) { l.AddBFloat16(dst, x) })
 }
 
 // TestFor_Codes compares assembly with Go where codes are near the ends of int8 and

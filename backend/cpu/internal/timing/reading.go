@@ -183,6 +183,7 @@ func measureReads[S gemm.Source, C gemm.Sum](p *gemm.MicroKernels[S, C], threads
 		first = parts * apart
 	}
 	source := memory.NewBuffer((all + 1) * row) // one more for vectors that go beyond the last
+	far := int64(len(source)) > int64(probe.Host().L2)
 	probes := newReadProbes(threads, func(x *readProbe[S, C]) {
 		share := len(source) / threads / memory.CacheLine * memory.CacheLine
 		fill(memory.View[S](source[x.thread*share:][:share]))
@@ -199,7 +200,9 @@ func measureReads[S gemm.Source, C gemm.Sum](p *gemm.MicroKernels[S, C], threads
 			others = append(others, read)
 			tasks = append(tasks, func(x *readProbe[S, C], part int) {
 				if part%along == 0 {
-					q.MultiplyDirect(x.run(p, k), x.c, columns*along, m, columns*along, k, x.source[part*apart:], ld, false)
+					run := x.run(p, k)
+					run.Far = far
+					q.MultiplyDirect(run, x.c, columns*along, m, columns*along, k, x.source[part*apart:], ld, false)
 				}
 			})
 		}

@@ -27,28 +27,10 @@ func largestAVX2(x *float32, n int) (top float32, unordered uint32)
 func largestAVX512(dst, x *float32, ldx, rows, n int) (unordered uint32)
 
 //go:noescape
-func squaresAVX2(sums *float32, x *float32, less float32, n int)
-
-//go:noescape
-func squaresAVX512(sums *float32, x *float32, less float32, n int)
-
-//go:noescape
-func squaresBFloat16AVX2(sums *float32, x *uint16, less float32, n int)
-
-//go:noescape
-func squaresBFloat16AVX512(sums *float32, x *uint16, less float32, n int)
-
-//go:noescape
 func sumAVX2(sums, x *float32, n int)
 
 //go:noescape
 func sumAVX512(sums, x *float32, n int)
-
-//go:noescape
-func sumBFloat16AVX2(sums *float32, x *uint16, n int)
-
-//go:noescape
-func sumBFloat16AVX512(sums *float32, x *uint16, n int)
 
 //go:noescape
 func sumsAVX512(dst, x *float32, ldx, rows, n int)

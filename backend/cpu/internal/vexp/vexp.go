@@ -1,5 +1,5 @@
 // Package vexp has the loops of a softmax along a row: exponentials of differences,
-// and sums; and the sums of squares of a norm.
+// and sums.
 //
 //  1. Generic is the loops in Go, which say what each computes, to the bit.
 //  2. For has the same in assembly for AVX2 and AVX-512.
@@ -14,8 +14,6 @@ package vexp
 import (
 	"math"
 	"slices"
-
-	"matladder/internal/bfloat16"
 )
 
 // Loops are the loops for one instruction set. Slices of one call have the same
@@ -27,14 +25,6 @@ type Loops struct {
 	// Sum is the sum of x: element i goes to the sum number i mod 32, and those are
 	// added in halves. Rounding errors grow as len(x)/32 and not as len(x).
 	Sum func(x []float32) float32
-
-	// Squares is the sum of (x−less)², each difference and each square rounded, added up as
-	// Sum does.
-	Squares func(x []float32, less float32) float32
-
-	// SumBFloat16 and SquaresBFloat16 do so from the bits of bfloat16.
-	SumBFloat16     func(x []uint16) float32
-	SquaresBFloat16 func(x []uint16, less float32) float32
 
 	// Largest is the largest element, NaN if x has one; +0 is larger than -0, and x is not empty.
 	Largest func(x []float32) float32
@@ -85,21 +75,6 @@ var Generic = Loops{
 	Sum: func(x []float32) float32 {
 		var sums [sumLanes]float32
 		add(&sums, x)
-		return halves(&sums)
-	},
-	Squares: func(x []float32, less float32) float32 {
-		var sums [sumLanes]float32
-		addSquares(&sums, x, less)
-		return halves(&sums)
-	},
-	SumBFloat16: func(x []uint16) float32 {
-		var sums [sumLanes]float32
-		addBFloat16(&sums, x)
-		return halves(&sums)
-	},
-	SquaresBFloat16: func(x []uint16, less float32) float32 {
-		var sums [sumLanes]float32
-		addSquaresBFloat16(&sums, x, less)
 		return halves(&sums)
 	},
 	Largest: slices.Max[[]float32],
@@ -187,26 +162,6 @@ func add(sums *[sumLanes]float32, x []float32) {
 	}
 	for i, v := range x {
 		sums[i] += v
-	}
-}
-
-func addSquares(sums *[sumLanes]float32, x []float32, less float32) {
-	for i, v := range x {
-		d := v - less
-		sums[i%sumLanes] += float32(d * d) // the conversion forbids one rounding for both
-	}
-}
-
-func addBFloat16(sums *[sumLanes]float32, x []uint16) {
-	for i, v := range x {
-		sums[i%sumLanes] += bfloat16.Widen(v)
-	}
-}
-
-func addSquaresBFloat16(sums *[sumLanes]float32, x []uint16, less float32) {
-	for i, v := range x {
-		d := bfloat16.Widen(v) - less
-		sums[i%sumLanes] += float32(d * d)
 	}
 }
 

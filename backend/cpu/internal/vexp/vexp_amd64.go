@@ -16,8 +16,7 @@ func For(avx2, avx512 bool) Loops {
 				unordered = largestAVX512(&top, x, 0, 1, n)
 				return top, unordered
 			}),
-			Sum: summed(sumAVX512, add, halvesAVX512), Squares: squared(squaresAVX512, addSquares, halvesAVX512),
-			SumBFloat16: summed(sumBFloat16AVX512, addBFloat16, halvesAVX512), SquaresBFloat16: squared(squaresBFloat16AVX512, addSquaresBFloat16, halvesAVX512),
+			Sum:     summed(sumAVX512, halvesAVX512),
 			ExpRows: wholeRows(expAVX512), Exp2Rows: wholeRows(exp2AVX512), LargestRows: largestRows,
 		}
 		l.SumRows = sumRows(l.Sum)
@@ -25,8 +24,7 @@ func For(avx2, avx512 bool) Loops {
 	case avx2:
 		return Loops{
 			Exp: whole(expAVX2), Exp2: whole(exp2AVX2), Largest: largest(largestAVX2),
-			Sum: summed(sumAVX2, add, halvesAVX2), Squares: squared(squaresAVX2, addSquares, halvesAVX2),
-			SumBFloat16: summed(sumBFloat16AVX2, addBFloat16, halvesAVX2), SquaresBFloat16: squared(squaresBFloat16AVX2, addSquaresBFloat16, halvesAVX2),
+			Sum: summed(sumAVX2, halvesAVX2),
 		}.byRow()
 	}
 	return Generic
@@ -104,26 +102,14 @@ func whole(fast func(dst, x *float32, less float32, n int)) func(dst, x []float3
 	}
 }
 
-func summed[T any](fast func(sums *float32, x *T, n int), rest func(sums *[sumLanes]float32, x []T), halves func(sums *float32) float32) func(x []T) float32 {
-	return func(x []T) float32 {
+func summed(fast func(sums, x *float32, n int), halves func(sums *float32) float32) func(x []float32) float32 {
+	return func(x []float32) float32 {
 		var sums [sumLanes]float32
 		n := len(x) &^ (sumLanes - 1)
 		if n > 0 {
 			fast(&sums[0], &x[0], n)
 		}
-		rest(&sums, x[n:])
-		return halves(&sums[0])
-	}
-}
-
-func squared[T any](fast func(sums *float32, x *T, less float32, n int), rest func(sums *[sumLanes]float32, x []T, less float32), halves func(sums *float32) float32) func(x []T, less float32) float32 {
-	return func(x []T, less float32) float32 {
-		var sums [sumLanes]float32
-		n := len(x) &^ (sumLanes - 1)
-		if n > 0 {
-			fast(&sums[0], &x[0], less, n)
-		}
-		rest(&sums, x[n:], less)
+		add(&sums, x[n:])
 		return halves(&sums[0])
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"golang.org/x/sys/cpu"
-
-	"matladder/internal/bfloat16"
 )
 
 // fast are the loops of every instruction set of this machine.
@@ -97,20 +95,6 @@ func compare(t *testing.T, name string, l Loops, x []float32, less float32) {
 		loop[0](got[:len(lessOf)], x, 1, n)
 		loop[1](want[:len(lessOf)], x, 1, n)
 		sameBits(t, name+": "+op, got, want)
-	}
-	if g, w := l.Squares(x, less), Generic.Squares(x, less); math.Float32bits(g) != math.Float32bits(w) && (g == g || w == w) {
-		t.Fatalf("%s: the sum of squares of %d elements is %v, in Go %v", name, len(x), g, w)
-	}
-	bits, wide := make([]uint16, len(x)), make([]float32, len(x))
-	for i, v := range x {
-		bits[i] = bfloat16.Round(v)
-		wide[i] = bfloat16.Widen(bits[i])
-	}
-	if g, w := l.SumBFloat16(bits), Generic.Sum(wide); math.Float32bits(g) != math.Float32bits(w) && (g == g || w == w) {
-		t.Fatalf("%s: the sum of %d elements of bfloat16 is %v, in Go %v", name, len(x), g, w)
-	}
-	if g, w := l.SquaresBFloat16(bits, less), Generic.Squares(wide, less); math.Float32bits(g) != math.Float32bits(w) && (g == g || w == w) {
-		t.Fatalf("%s: the sum of squares of %d elements of bfloat16 is %v, in Go %v", name, len(x), g, w)
 	}
 	if len(x) > 0 {
 		if g, w := l.Largest(x), Generic.Largest(x); math.Float32bits(g) != math.Float32bits(w) && (g == g || w == w) {

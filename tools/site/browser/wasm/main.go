@@ -23,7 +23,7 @@ func main() {
 		"exercise": answer(func(args []js.Value) (any, error) {
 			e := workshop.All[args[0].Int()]
 			solution, err := e.Solution()
-			return map[string]any{"Hints": e.Hints, "Solution": solution}, err
+			return map[string]any{"Hints": e.Hints, "Solution": solution, "Answers": e.Answers}, err
 		}),
 		"check": answer(func(args []js.Value) (any, error) {
 			return browser.Check(context.Background(), workshop.All[args[0].Int()], args[1].String())

@@ -1,0 +1,462 @@
+package asmgen
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A chain is operations on some elements of rows, one after another, in registers: package rows
+// lists them, and says what each computes. Each is a routine that ends with a jump to the next, and
+// one for many elements, all of which are there, and one for half as many.
+//
+//	registers 0 … 7    the elements in hand
+//	          8 … 11   operands on their way
+//	          12 … 15  sums
+//	R8 the chain and R9 that plus 8 times the operation in hand; lists of numbers, of operands, of
+//	bytes from row to row of those, of where they are in the row in hand, and of the addresses of
+//	both routines; SI the operand, R12 the routines by number, AX the first element, CX elements of
+//	a row, DX those that are left of it, R13 rows that are left
+//
+// With masks K1 … K4 say which elements of half there are.
+type chain struct {
+	Vector
+	vectors  int         // in hand
+	routines [2][]string // by number: of many and of half
+}
+
+const (
+	chained = 8  // vectors
+	links   = 24 // the most operations of a chain
+)
+
+// Lists of a chain.
+const (
+	chainDo = 8 * links * iota
+	chainAt
+	chainStep
+	chainPlace
+	chainRoutine
+	chainHalf
+)
+
+func (c *chain) half() bool { return c.vectors < chained }
+
+func (c *chain) elements() int { return c.vectors * c.Lanes }
+
+// masked is a mask behind the operands before the last, for vector i.
+func (c *chain) masked(a *Asm, mnemonic string, i int, operands ...string) {
+	if c.Masks && c.half() {
+		last := len(operands) - 1
+		operands = append(append(append([]string(nil), operands[:last]...), fmt.Sprintf("K%d", i+1)), operands[last])
+	}
+	a.Op(mnemonic, operands...)
+}
+
+// zeroing loads nothing where a mask has nothing.
+func (c *chain) zeroing(mnemonic string) string {
+	if c.Masks && c.half() {
+		return mnemonic + ".Z"
+	}
+	return mnemonic
+}
+
+// name is that of a routine.
+func (c *chain) name(of string) string {
+	if c.half() {
+		of += "Half"
+	}
+	return of + c.Suffix
+}
+
+func (c *chain) routine(a *Asm, name string, body func()) {
+	name = c.name(name)
+	a.labels = 0
+	a.raw("\nTEXT %s<>(SB), NOSPLIT, $0-0\n", name)
+	a.Op("MOVQ", at("R9", chainPlace), "SI")
+	body()
+	i := 0
+	if c.half() {
+		i = 1
+	}
+	c.routines[i] = append(c.routines[i], name)
+}
+
+// jump goes to the routine of the operation in hand.
+func (c *chain) jump(a *Asm) {
+	if c.half() {
+		a.Op("JMP", at("R9", chainHalf))
+	} else {
+		a.Op("JMP", at("R9", chainRoutine))
+	}
+}
+
+func (c *chain) next(a *Asm) {
+	a.Op("ADDQ", imm(8), "R9")
+	c.jump(a)
+}
+
+func (c *chain) step(a *Asm, name string, body func()) {
+	c.routine(a, name, func() {
+		body()
+		c.next(a)
+	})
+}
+
+// each writes instructions for all vectors in hand.
+func (c *chain) each(do func(i int)) {
+	for i := range c.vectors {
+		do(i)
+	}
+}
+
+// of is vector i of elements of so many bytes.
+func (c *chain) of(i, bytes int) string { return indexed(at("SI", i*c.Lanes*bytes), "AX", bytes) }
+
+// operate writes an operation on the elements in hand and an operand of each kind.
+func (c *chain) operate(a *Asm, name string, do func(i int, operand string, memory bool)) {
+	for kind := range 5 {
+		c.step(a, fmt.Sprintf("%s%d", name, kind), func() {
+			if kind == 2 {
+				a.Op("VBROADCASTSS", "(SI)", c.reg(8))
+			}
+			c.each(func(i int) {
+				operand := []string{c.of(i, 4), c.reg(8 + i%4), c.reg(8), at("SI", i*c.bytes()), c.reg(i)}[kind]
+				if kind == 1 {
+					c.masked(a, c.zeroing("VPMOVZXWD"), i, c.of(i, 2), operand)
+					a.Op("VPSLLD", "$16", operand, operand)
+				}
+				do(i, operand, kind == 0 || kind == 3)
+			})
+		})
+	}
+}
+
+// arithmetic is an instruction, or that with its operands the other way round.
+func (c *chain) arithmetic(a *Asm, mnemonic string, turned bool) func(i int, operand string, memory bool) {
+	return func(i int, operand string, memory bool) {
+		x := c.reg(i)
+		switch {
+		case memory && turned:
+			c.masked(a, c.zeroing("VMOVUPS"), i, operand, c.reg(8+i%4))
+			a.Op(mnemonic, x, c.reg(8+i%4), x)
+		case memory:
+			c.masked(a, mnemonic, i, operand, x, x)
+		case turned:
+			a.Op(mnemonic, x, operand, x)
+		default:
+			a.Op(mnemonic, operand, x, x)
+		}
+	}
+}
+
+// round leaves vector i rounded to bfloat16 in the upper halves of register to: x + 0x7fff + bit 16
+// of x, or x | quiet for a NaN; with masks x + 0x8000, of a tie without the last bit.
+func (c *chain) round(a *Asm, i, to int) {
+	x, t := c.reg(i), c.reg(to)
+	if c.Masks {
+		a.Op("VPADDD", "Z16", x, t)
+		a.Op("VPTESTNMD", "Z18", t, "K5")
+		a.Op("VCMPPS", "$3", x, x, "K6")
+		a.Op("VPANDND", t, "Z17", "K5", t)
+		a.Op("VPORD", "Z19", x, "K6", t)
+		return
+	}
+	word := func(i int) string { return constantAt("chainWords", 8*i) }
+	a.Op("VPSRLD", "$16", x, t)
+	a.Op("VPAND", word(0), t, t)
+	a.Op("VPADDD", word(1), t, t)
+	a.Op("VPADDD", x, t, t)
+	a.Op("VCMPPS", "$3", x, x, "Y11")
+	a.Op("VPOR", word(2), x, x)
+	a.Op("VBLENDVPS", "Y11", x, t, t)
+}
+
+// bfloat16 stores rounded elements; with native instructions, which count denormals as zero, where
+// there are none.
+func (c *chain) bfloat16(a *Asm, name, store string, native bool) {
+	c.step(a, name, func() {
+		if store == "VMOVNTDQ" {
+			c.unlessAll(a, "storeBFloat16")
+		}
+		if native {
+			c.native(a)
+		}
+		for i := 0; i < c.vectors; i += 2 {
+			x, y := c.reg(8+i%4), c.reg(9+i%4)
+			switch {
+			case native:
+				x = c.reg(8 + i/2)
+			case c.Masks:
+				c.round(a, i, 8+i%4)
+				c.round(a, i+1, 9+i%4)
+				a.Op("VPERMT2W", y, "Z20", x)
+			default:
+				x, y = "Y8", "Y9"
+				c.round(a, i, 8)
+				c.round(a, i+1, 9)
+				a.Op("VPSRLD", "$16", x, x)
+				a.Op("VPSRLD", "$16", y, y)
+				a.Op("VPACKUSDW", y, x, x)
+				a.Op("VPERMQ", "$0xd8", x, x)
+			}
+			if c.Masks && c.half() && store != "VMOVNTDQ" {
+				a.Op("KUNPCKWD", fmt.Sprintf("K%d", i+1), fmt.Sprintf("K%d", i+2), "K5")
+				a.Op("VMOVDQU16", x, "K5", c.of(i, 2))
+			} else {
+				a.Op(store, x, c.of(i, 2))
+			}
+		}
+	})
+}
+
+// native leaves rounded elements in registers from 8 on. The instruction makes denormals zero: where
+// it has made zeros, it is asked whether of those.
+func (c *chain) native(a *Asm) {
+	some := func(n int, mnemonic, or string, operands ...operand) {
+		for i := range n {
+			k := "K6"
+			if i == 0 {
+				k = "K5"
+			}
+			a.Op(mnemonic, operands[0](i), operands[1](i), k)
+			if i > 0 {
+				a.Op(or, "K5", "K6", "K5")
+			}
+		}
+	}
+	for i := 0; i < c.vectors; i += 2 {
+		a.Encoded("VCVTNE2PS2BF16", c.reg(i), c.reg(i+1), c.reg(8+i/2))
+	}
+	some(c.vectors/2, "VPTESTNMW", "KORD", same("Z22"), c.from(8))
+	a.Op("KORTESTD", "K5", "K5")
+	none := a.NewLabel("none")
+	a.Op("JEQ", string(none))
+	some(c.vectors, "VFPCLASSPSZ", "KORW", same("$0x20"), c.from(0))
+	a.Op("KORTESTW", "K5", "K5")
+	c.unless(a, "JEQ", "storeBFloat16")
+	a.Place(none)
+}
+
+// unlessAll goes on to another routine where a row ends within what is in hand.
+func (c *chain) unlessAll(a *Asm, to string) {
+	if c.Masks && c.half() {
+		a.Op("CMPQ", "DX", imm(c.elements()))
+		c.unless(a, "JGE", to)
+	}
+}
+
+// unless goes on to another routine but where a condition holds.
+func (c *chain) unless(a *Asm, condition, to string) {
+	here := a.NewLabel("here")
+	a.Op(condition, string(here))
+	a.Op("JMP", c.name(to)+"<>(SB)")
+	a.Place(here)
+}
+
+// turn begins with the next elements, of the next row after the last of one.
+func (c *chain) turn(a *Asm, name string, sums bool) {
+	many, half := chain{Vector: c.Vector, vectors: chained}, chain{Vector: c.Vector, vectors: chained / 2}
+	c.routine(a, name, func() {
+		again, over, fewer, all := a.NewLabel("again"), a.NewLabel("over"), a.NewLabel("fewer"), a.NewLabel("all")
+		a.Op("ADDQ", imm(c.elements()), "AX")
+		a.Place(again)
+		a.Op("MOVQ", "CX", "DX")
+		a.Op("SUBQ", "AX", "DX")
+		a.Op("JLE", string(over))
+		a.Op("MOVQ", "R8", "R9")
+		a.Op("CMPQ", "DX", imm(many.elements()))
+		a.Op("JLT", string(fewer))
+		many.jump(a)
+		a.Place(fewer)
+		if c.Masks {
+			a.Op("CMPQ", "DX", imm(half.elements()))
+			a.Op("JGE", string(all))
+			a.do(`MOVQ $-1, BX
+				BZHIQ DX, BX, BX`)
+			half.masks(a, func(i int, k string) {
+				if i > 0 {
+					a.Op("SHRQ", imm(c.Lanes), "BX")
+				}
+				a.Op("KMOVW", "BX", k)
+			})
+			a.Place(all)
+		}
+		half.jump(a)
+		a.Place(over)
+		if sums {
+			if c.Masks { // added up
+				a.Op("VADDPS", "Z13", "Z12", "Z12")
+				c.across(a, "VADDPS", "Z12", "Z13", "VEXTRACTF128")
+				a.Op("VMOVSS", "X12", "(SI)")
+			} else {
+				a.times(4, "VMOVUPS", c.from(12), c.in("SI"))
+			}
+			c.zero(a, c.sums()...)
+		}
+		if c.Masks {
+			whole := a.NewLabel("whole")
+			a.Op("TESTQ", imm(half.elements()-1), "CX")
+			a.Op("JEQ", string(whole))
+			half.masks(a, func(_ int, k string) { a.Op("KXNORW", k, k, k) })
+			a.Place(whole)
+		}
+		c.places(a, chainPlace)
+		a.Op("MOVQ", at("R9", chainPlace), "SI")
+		a.do(`XORQ AX, AX
+			DECQ R13`)
+		a.Op("JNZ", string(again))
+		a.Return()
+	})
+}
+
+// masks writes what makes each.
+func (c *chain) masks(a *Asm, to func(i int, k string)) {
+	c.each(func(i int) { to(i, fmt.Sprintf("K%d", i+1)) })
+}
+
+// places has operands where they are in a row: a step behind those of a list, or at the first.
+func (c *chain) places(a *Asm, list int) {
+	for i := 0; i < links*8; i += c.bytes() {
+		x := c.reg(8 + i/c.bytes()%4)
+		a.Op("VMOVUPS", at("R8", list+i), x)
+		if list == chainPlace {
+			a.Op("VPADDQ", at("R8", chainStep+i), x, x)
+		}
+		a.Op("VMOVUPS", x, at("R8", chainPlace+i))
+	}
+}
+
+func (c *chain) sums() []string { return c.regs(12, 12+c.sumVectors()) }
+
+// operations writes the routines for so many vectors.
+func (c *chain) operations(a *Asm) {
+	store := "VMOVDQU"
+	if c.Masks {
+		store = "VMOVDQU64"
+	}
+	c.operate(a, "load", func(i int, operand string, memory bool) {
+		switch {
+		case memory:
+			c.masked(a, c.zeroing("VMOVUPS"), i, operand, c.reg(i))
+		case operand != c.reg(i):
+			a.Op("VMOVAPS", operand, c.reg(i))
+		}
+	})
+	c.operate(a, "add", c.arithmetic(a, "VADDPS", false))
+	c.operate(a, "sub", c.arithmetic(a, "VSUBPS", false))
+	c.operate(a, "subFrom", c.arithmetic(a, "VSUBPS", true))
+	c.operate(a, "mul", c.arithmetic(a, "VMULPS", false))
+	c.operate(a, "div", c.arithmetic(a, "VDIVPS", false))
+	c.operate(a, "divInto", c.arithmetic(a, "VDIVPS", true))
+	c.step(a, "keep", func() { a.times(c.vectors, "VMOVUPS", c.from(0), c.in("SI")) })
+	c.step(a, "shuffle", func() {
+		a.Op("VMOVUPS", "(SI)", c.reg(8))
+		a.Op("VMOVUPS", "64(SI)", c.reg(9))
+		c.each(func(i int) {
+			a.Op("VPERMPS", c.reg(i), c.reg(8), c.reg(i))
+			a.Op(c.bitwise("VPXOR"), c.reg(9), c.reg(i), c.reg(i))
+		})
+	})
+	c.step(a, "round", func() {
+		c.each(func(i int) {
+			c.round(a, i, 8+i%3)
+			if c.Masks {
+				a.Op("VPANDD", "Z21", c.reg(8+i%3), c.reg(i))
+			} else {
+				a.Op("VPAND", constantAt("chainWords", 24), c.reg(8+i%3), c.reg(i))
+			}
+		})
+	})
+	for _, scale := range []int{1, 2, 4} {
+		c.step(a, fmt.Sprintf("ask%d", scale), func() {
+			for line := 0; line < c.elements()*scale; line += 64 {
+				a.Op("PREFETCHT1", indexed(at("SI", line), "AX", scale))
+			}
+		})
+	}
+	c.step(a, "sum", func() {
+		sums := c.sums()
+		c.each(func(i int) { c.masked(a, "VADDPS", i, c.reg(i), sums[i%len(sums)], sums[i%len(sums)]) })
+	})
+	c.step(a, "storeFloat32", func() {
+		c.each(func(i int) { c.masked(a, "VMOVUPS", i, c.reg(i), c.of(i, 4)) })
+	})
+	c.step(a, "storeFloat32Past", func() {
+		c.unlessAll(a, "storeFloat32")
+		c.each(func(i int) { a.Op("VMOVNTPS", c.reg(i), c.of(i, 4)) })
+	})
+	c.bfloat16(a, "storeBFloat16", store, false)
+	c.bfloat16(a, "storeBFloat16Past", "VMOVNTDQ", false)
+	c.turn(a, "turn", false)
+	c.turn(a, "turnSum", true)
+	if c.Masks {
+		c.bfloat16(a, "storeBFloat16Native", store, true)
+		c.bfloat16(a, "storeBFloat16PastNative", "VMOVNTDQ", true)
+	}
+}
+
+// chains are the routines of an instruction set.
+func chains(v Vector) func(*Asm) {
+	return func(a *Asm) {
+		c := &chain{Vector: v}
+		if !v.Masks {
+			var words []uint32
+			for _, w := range []uint32{1, 0x7fff, 1 << 22, 0xffff0000} {
+				words = append(words, slices.Repeat([]uint32{w}, v.Lanes)...)
+			}
+			constants(constant{"chainWords", words})(a)
+		}
+		for _, c.vectors = range []int{chained, chained / 2} {
+			c.operations(a)
+		}
+		turn := slices.Index(c.routines[0], "turn"+v.Suffix)
+		a.raw("\n")
+		for i := range c.routines[0] {
+			for j, list := range c.routines {
+				a.raw("DATA chain<>+%d(SB)/8, $%s<>(SB)\n", 16*i+8*j, list[i])
+			}
+		}
+		a.raw("GLOBL chain<>(SB), NOPTR, $%d\n", 16*len(c.routines[0]))
+
+		a.Func("chain"+v.Suffix, "(c *Chain, rows, n int, native bool)", "R8", "R13", "CX")
+		a.do(`LEAQ chain<>(SB), R12
+			MOVQ R8, R9`)
+		find := a.NewLabel("find")
+		a.Place(find)
+		a.Op("MOVQ", "(R9)", "BX")
+		if v.Masks {
+			usual := a.NewLabel("usual")
+			a.Op("CMPB", a.arg("native"), imm(0))
+			a.Op("JEQ", string(usual))
+			a.do(fmt.Sprintf("LEAQ -%d(BX), SI\nCMPQ SI, $2", turn-2))
+			a.Op("JCC", string(usual))
+			a.Op("LEAQ", fmt.Sprintf("%d(SI)", turn+2), "BX")
+			a.Place(usual)
+		}
+		a.do(`SHLQ $4, BX
+			MOVQ (R12)(BX*1), SI`)
+		a.Op("MOVQ", "SI", at("R9", chainRoutine))
+		a.Op("MOVQ", "8(R12)(BX*1)", "SI")
+		a.Op("MOVQ", "SI", at("R9", chainHalf))
+		a.Op("MOVQ", "(R9)", "BX")
+		a.Op("ADDQ", imm(8), "R9")
+		a.Op("CMPQ", "BX", imm(turn))
+		a.Op("JLT", string(find))
+		if v.Masks {
+			for i, reg := range []string{"Z16", "Z17", "Z18", "Z19"} {
+				a.broadcast("VPBROADCASTD", "rounding", i, reg)
+			}
+			a.Op("VMOVDQU64", constantAt("highs", 0), "Z20")
+			a.do(`VPSLLD $16, Z18, Z21
+				VPTERNLOGD $0xff, Z22, Z22, Z22
+				VPSRLW $1, Z22, Z22`)
+		}
+		if v.Masks {
+			c.masks(a, func(_ int, k string) { a.Op("KXNORW", k, k, k) })
+		}
+		c.zero(a, c.sums()...)
+		c.places(a, chainAt)
+		a.Op("MOVQ", imm(-c.elements()), "AX")
+		a.Op("JMP", c.name("turn")+"<>(SB)")
+	}
+}
