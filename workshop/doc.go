@@ -14,7 +14,5 @@
 //  4. Hints and a solution (solutions/ex0 to ex13) are there for whoever is stuck.
 //
 // Package classroom has what a room of people needs beside that. Module tools/site/browser checks
-// the same exercises in a page.
-//
-// The package measures nothing; lessons do, with cmd/bench.
+// the same exercises in a page, and measures there. This package measures nothing.
 package workshop

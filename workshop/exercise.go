@@ -217,10 +217,7 @@ func (r *Report) OK() bool {
 // Write prints a line for each, those that are wrong marked.
 func (r *Report) Write(w io.Writer) error {
 	for _, l := range r.Lines {
-		mark := "ok    "
-		if !l.OK {
-			mark = "WRONG "
-		}
+		mark := map[bool]string{true: "ok    ", false: "WRONG "}[l.OK]
 		if _, err := fmt.Fprintf(w, "  %s %s\n", mark, strings.ReplaceAll(l.Text, "\n", "\n         ")); err != nil {
 			return err
 		}
@@ -230,11 +227,7 @@ func (r *Report) Write(w io.Writer) error {
 
 // expect adds a line: yes if ok, no if not. It returns ok.
 func (r *Report) expect(ok bool, yes, no string) bool {
-	text := yes
-	if !ok {
-		text = no
-	}
-	r.Lines = append(r.Lines, Line{OK: ok, Text: text})
+	r.Lines = append(r.Lines, Line{OK: ok, Text: map[bool]string{true: yes, false: no}[ok]})
 	return ok
 }
 

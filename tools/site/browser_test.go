@@ -82,6 +82,7 @@ func TestBrowser(t *testing.T) {
 	for name, work := range map[string]func(){
 		"exercises":  func() { workExercises(t, b, url, root) },
 		"playground": func() { workPlayground(t, b, url) },
+		"ladder":     func() { workLadder(t, b, url) },
 	} {
 		begin := time.Now()
 		work()

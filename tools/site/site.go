@@ -193,7 +193,7 @@ func (s *site) render() error {
 		}
 		s.files[p.output] = out.Bytes()
 	}
-	for _, name := range []string{"style.css", "site.js", "workshop.css", "engine.js", "exercise.js", "play.js", "recorded.js"} {
+	for _, name := range []string{"style.css", "site.js", "workshop.css", "engine.js", "exercise.js", "ladder.js", "play.js", "recorded.js"} {
 		text, err := assets.ReadFile("assets/" + name)
 		if err != nil {
 			return err

@@ -39,8 +39,9 @@ func (s *site) addEditor(p *page, body string) (string, error) {
 		p.wide, p.scripts = true, []string{"player.js", "engine.js", "play.js"}
 		return body + `<section class="play" aria-label="Playground">` + fmt.Sprintf(area, "Program", "") + "</section>\n" + tileWords, nil
 	}
+	body, measured := addLadder(p.source, body)
 	if p.source == "workshop/README.md" {
-		p.scripts = []string{"engine.js", "exercise.js"} // for its marks
+		p.scripts = append([]string{"engine.js", "exercise.js"}, measured...) // for its marks
 	}
 	m := lesson.FindStringSubmatch(p.source)
 	if m == nil {
@@ -66,7 +67,7 @@ func (s *site) addEditor(p *page, body string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p.wide, p.scripts = true, []string{"player.js", "engine.js", "exercise.js"}
+	p.wide, p.scripts = true, append([]string{"player.js", "engine.js", "exercise.js"}, measured...)
 	box := ""
 	if bytes.Contains(text, []byte("tile.New(")) {
 		box = tileWords
@@ -91,6 +92,24 @@ func (s *site) addEditor(p *page, body string) (string, error) {
 	return before + editor + questions + after, nil
 }
 
+// ladders finds the commands that measure a ladder which a page can measure too.
+var ladders = regexp.MustCompile(`(?s)<pre class="run"[^>]*><code>go run \./cmd/bench --(kernel 1,2,3,4,5 --dtype float32 --sizes 256,1024|config anatomy) .*?</pre>`)
+
+// addLadder puts behind such a command of the workshop what measures it in the page, and returns
+// the scripts that this takes.
+func addLadder(source, body string) (string, []string) {
+	if !strings.HasPrefix(source, "workshop/") || !ladders.MatchString(body) {
+		return body, nil
+	}
+	return ladders.ReplaceAllStringFunc(body, func(command string) string {
+		kinds := "steps"
+		if strings.Contains(command, "--kernel") {
+			kinds = "rungs steps"
+		}
+		return command + `<section class="ladder" data-kinds="` + kinds + `" data-seconds="5" aria-label="Measure in this browser"></section>`
+	}), []string{"ladder.js"}
+}
+
 // written finds what a command of a lesson prints that writes the page of a player.
 var written = regexp.MustCompile(`<pre class="output"[^>]*><code><span>out/traverse_v3_block_512_float32\.html\s*</span></code></pre>`)
 
@@ -113,21 +132,18 @@ func (s *site) figures(number string) (string, error) {
 	return "<div class=\"figures\">\n" + out.String() + "</div>\n", nil
 }
 
-// addProgram builds what these pages run. It is a script, since a page that is a file may load
-// no other: WebAssembly in gzip and base64, and the text of what runs it.
+// programs are what these pages run, each a package of module browser. What measures is apart: it
+// is smaller, and only who measures loads it.
+var programs = map[string]string{"program": "./wasm", "measure": "./ladder/wasm"}
+
+// addProgram builds them. Each is a script, since a page that is a file may load no other:
+// WebAssembly in gzip and base64, and the text of what runs it.
 func (s *site) addProgram(ctx context.Context) error {
 	temp, err := os.MkdirTemp("", "site")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(temp)
-	wasm := filepath.Join(temp, "wasm")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", wasm, "./wasm")
-	build.Dir = filepath.Join(s.root, "tools", "site", "browser")
-	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("go build in %s: %w\n%s", build.Dir, err, out)
-	}
 	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
 	if err != nil {
 		return fmt.Errorf("go env GOROOT: %w", err)
@@ -136,18 +152,30 @@ func (s *site) addProgram(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	program, err := os.ReadFile(wasm)
-	if err != nil {
-		return err
+	for name, pkg := range programs {
+		wasm := filepath.Join(temp, name)
+		build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", wasm, pkg)
+		build.Dir = filepath.Join(s.root, "tools", "site", "browser")
+		build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			return fmt.Errorf("go build in %s: %w\n%s", build.Dir, err, out)
+		}
+		program, err := os.ReadFile(wasm)
+		if err != nil {
+			return err
+		}
+		var packed bytes.Buffer
+		z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+		if err != nil {
+			return err
+		}
+		z.Write(program) // into memory
+		z.Close()
+		text, err := json.Marshal(map[string]string{"runtime": string(runtime), "wasm": base64.StdEncoding.EncodeToString(packed.Bytes())})
+		if err != nil {
+			return err
+		}
+		s.files["site/"+name+".js"] = append([]byte("(self.goPrograms??={})."+name+"="), text...)
 	}
-	var packed bytes.Buffer
-	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	if err != nil {
-		return err
-	}
-	z.Write(program) // into memory
-	z.Close()
-	text, err := json.Marshal(map[string]string{"runtime": string(runtime), "wasm": base64.StdEncoding.EncodeToString(packed.Bytes())})
-	s.files["site/program.js"] = append([]byte("goProgram="), text...)
-	return err
+	return nil
 }

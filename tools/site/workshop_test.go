@@ -22,7 +22,7 @@ type driven interface {
 	look(width int, scheme string)
 }
 
-// TestFirefox works exercises and playground of the site in Firefox.
+// TestFirefox works exercises, playground and ladder of the site in Firefox.
 func TestFirefox(t *testing.T) {
 	path := findFirefox(t)
 	root, err := filepath.Abs("../..")
@@ -41,6 +41,7 @@ func TestFirefox(t *testing.T) {
 	url := func(output string) string { return "file://" + filepath.ToSlash(filepath.Join(out, output)) }
 	workExercises(t, f, url, root)
 	workPlayground(t, f, url)
+	workLadder(t, f, url)
 }
 
 // workExercises checks exercises in the page of a lesson: all as they come and solved, and one
@@ -228,4 +229,33 @@ func workPlayground(t *testing.T, b driven, url func(string) string) {
 	if b.eval(`document.activeElement.id === "tab-Program" && !document.getElementById("view-Program").hidden && document.getElementById("view-Counts").hidden`, &shown); !shown {
 		t.Error("the arrow key shows no other view")
 	}
+}
+
+// workLadder has the page of the first lesson measure the five rungs, and begin with the steps: all
+// are verified. How long they take is not looked at.
+func workLadder(t *testing.T, b driven, url func(string) string) {
+	b.visit(url("workshop/lesson0.html"))
+	var saw struct {
+		Status          string
+		Verified, Timed int
+	}
+	see := func(kind string) {
+		b.eval(fmt.Sprintf(`(() => { const rows = [...document.querySelectorAll(".ladder .%s tr.ok")];
+			return { Status: document.querySelector(".ladder .verdict").textContent, Verified: rows.length, Timed: rows.filter((r) => / m?s$/.test(r.cells[1].textContent) && parseFloat(r.cells[3].textContent) > 0).length }; })()`, kind), &saw)
+	}
+	press := func(n int) { b.eval(fmt.Sprintf(`document.querySelectorAll(".ladder button")[%d].click()`, n), nil) }
+	b.eval(`document.querySelector(".ladder").dataset.seconds = 0`, nil)
+	press(0)
+	b.until(`document.querySelector(".ladder .verdict").className !== "verdict "`)
+	if see("rungs"); saw.Verified != 5 || saw.Timed != 5 || !strings.HasPrefix(saw.Status, "Measured") {
+		t.Errorf("rungs: %+v", saw)
+	}
+	press(1)
+	b.until(`document.querySelector(".ladder .verdict").textContent.startsWith("Round 2")`)
+	press(1)
+	b.until(`document.querySelector(".ladder .verdict").textContent === "Stopped."`)
+	if see("steps"); saw.Verified != 4 || saw.Timed != 4 {
+		t.Errorf("steps: %+v", saw)
+	}
+	inspect(t, b)
 }

@@ -1,18 +1,19 @@
 "use strict";
-// engine calls the Go program in a worker, so that source that never ends can be stopped.
-const engine = (() => {
-  const engine = { ready, call, limit: 5000 }; // milliseconds of a call
+// engineOf calls a Go program in a worker, so that what never ends can be stopped, after so many
+// milliseconds of a call.
+const engineOf = (program, limit, slow) => {
+  const engine = { ready, call, limit };
   const root = document.documentElement.dataset.root;
   let module, worker, calls = 0;
 
   // The program is a script, which a page loads from a file too: gzip in base64.
   const load = () => (module ||= new Promise((done, failed) => {
     const s = document.createElement("script");
-    Object.assign(s, { src: root + "site/program.js", onload: done, onerror: () => failed(new Error("site/program.js is missing")) });
+    Object.assign(s, { src: `${root}site/${program}.js`, onload: () => done(goPrograms[program]), onerror: () => failed(new Error(`site/${program}.js is missing`)) });
     document.head.append(s);
-  }).then(async () => {
-    const packed = await fetch("data:;base64," + goProgram.wasm);
-    return WebAssembly.compileStreaming(new Response(packed.body.pipeThrough(new DecompressionStream("gzip")), { headers: { "Content-Type": "application/wasm" } }));
+  }).then(async ({ runtime, wasm }) => {
+    const packed = await fetch("data:;base64," + wasm);
+    return [runtime, await WebAssembly.compileStreaming(new Response(packed.body.pipeThrough(new DecompressionStream("gzip")), { headers: { "Content-Type": "application/wasm" } }))];
   }));
 
   // work is what the worker runs.
@@ -26,11 +27,11 @@ const engine = (() => {
   }
 
   async function start() {
-    const compiled = await load();
-    const w = new Worker(URL.createObjectURL(new Blob([goProgram.runtime, `\n(${work})();`], { type: "text/javascript" })));
+    const [runtime, compiled] = await load();
+    const w = new Worker(URL.createObjectURL(new Blob([runtime, `\n(${work})();`], { type: "text/javascript" })));
     w.waiting = new Map();
     w.onmessage = ({ data }) => {
-      if (data.ended) return stop(w, "The checker ended.");
+      if (data.ended) return stop(w, "The program ended.");
       w.waiting.get(data.id)?.done(data.text);
       w.waiting.delete(data.id);
     };
@@ -57,7 +58,7 @@ const engine = (() => {
   // call returns what a function of the program answers. It throws what went wrong.
   async function call(name, ...args) {
     const w = await ready(), id = ++calls;
-    const timer = setTimeout(() => stop(w, `It ran for ${engine.limit / 1000} seconds and was stopped: does every loop end?`), engine.limit);
+    const timer = setTimeout(() => stop(w, `It ran for ${engine.limit / 1000} seconds and was stopped${slow}`), engine.limit);
     try {
       const text = await new Promise((done, failed) => {
         w.waiting.set(id, { done, failed });
@@ -71,7 +72,8 @@ const engine = (() => {
     }
   }
   return engine;
-})();
+};
+const engine = engineOf("program", 5000, ": does every loop end?");
 
 // element makes an element of a page: its attributes, then what is in it.
 function element(tag, attributes = {}, ...inside) {

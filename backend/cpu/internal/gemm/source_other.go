@@ -1,0 +1,7 @@
+//go:build !amd64 && !arm64
+
+package gemm
+
+import "embed"
+
+var sources embed.FS
