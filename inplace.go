@@ -5,6 +5,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"matladder/internal/each"
 	"matladder/tile"
 )
 
@@ -109,11 +110,7 @@ func pinned(c tile.Cond) []*tile.Axis {
 			return []*tile.Axis{a}
 		}
 	case tile.AllCond:
-		var all []*tile.Axis
-		for _, c := range c {
-			all = append(all, pinned(c)...)
-		}
-		return all
+		return slices.Concat(each.Of(c, pinned)...)
 	}
 	return nil
 }

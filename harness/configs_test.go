@@ -23,6 +23,7 @@ func TestConfigs(t *testing.T) {
 		"full":       {5 * 4, 5, 512, 8192},
 		"heldout":    {20 * 3, 20, 576, 600},
 		"drawn":      {40 * 4, 40, 2, 341},
+		"batched":    {4 * 2, 4, 16, 128},
 		"llm":        {28 * 3, 28, 16, 5120},
 		"peers":      {4 * 4, 4, 512, 4096},
 		"scaled":     {5 * 3, 5, 2048, 6144},
@@ -46,8 +47,8 @@ func TestConfigs(t *testing.T) {
 			t.Errorf("%s: %d groups of %+v", name, len(s.Groups), c)
 		}
 	}
-	if got := len(configs.Names()); got != 25 {
-		t.Errorf("%d sweeps, 25 are tested", got)
+	if got := len(configs.Names()); got != 26 {
+		t.Errorf("%d sweeps, 26 are tested", got)
 	}
 }
 

@@ -167,11 +167,8 @@ func (c Config) under(points []Point) []Point {
 
 // problems are those of the points, in their order.
 func (g Group) problems() []problem.Problem {
-	var list []problem.Problem
-	for _, p := range g.Points {
-		list = each.With(list, p.Problem)
-	}
-	return list
+	order, _ := each.Grouped(g.Points, func(p *Point) problem.Problem { return p.Problem })
+	return order
 }
 
 // beside is the problem that p is compared with if all of one size are one group.

@@ -24,8 +24,8 @@
 //     skinny and rows: B, when A has few rows, and an A whose rows register tiles load
 //     well, are not packed. writes: the micro-kernel rounds, scales and adds a bias as it
 //     writes an output once, by non-temporal stores if L2 would not hold it.
-//  4. epilogue (internal/epilogue): all other arithmetic is compiled to loops along rows, of
-//     several rows in one call where those are short or one loop does all of it.
+//  4. epilogue (internal/epilogue): all other arithmetic is compiled to chains of operations
+//     that rows go through in registers (chain.go), and to loops for what those lack.
 //  5. placement: which packed blocks are kept, and where: in a cache for all workers, with
 //     one worker, or nowhere. Workers share the packed blocks of B unless each packs them for
 //     itself in less time, by what it was measured to cost cores to share. schedule: the grid

@@ -75,7 +75,7 @@ func TestReplay(t *testing.T) {
 			if err := e.Load(in...); err != nil { // and poison
 				t.Fatal(err)
 			}
-			for launch := range 5 {
+			for launch := range 18 {
 				if err := e.Poison(t.Context()); err != nil {
 					t.Fatal(err)
 				}
@@ -128,7 +128,7 @@ func TestReplay_Copies(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	for launch := range uint64(6) {
+	for launch := range uint64(17) {
 		runsAsInterp(t, e, programs, few(t, programs, launch))
 	}
 	if !e.(*exec.Executable).Runs[0].Replays {

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"matladder/internal/each"
 )
 
 // A node is a partial sum: of one product, or of other partial sums at once.
@@ -39,9 +41,7 @@ func (x *prober) build(set []int, whole int) (kids []*node) {
 		for _, size := range slices.Sorted(maps.Keys(joins)) {
 			more := x.build(joins[size], size)
 			at = &node{kids: append([]*node{at}, more...)}
-			for _, kid := range at.kids {
-				at.leaves = append(at.leaves, kid.leaves...)
-			}
+			at.leaves = slices.Concat(each.Of(at.kids, func(kid *node) []int { return kid.leaves })...)
 			if slices.Sort(at.leaves); more == nil || len(at.leaves) != size {
 				return nil
 			}

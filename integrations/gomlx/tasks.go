@@ -13,6 +13,7 @@ import (
 	"github.com/pkg/errors"
 
 	"matladder"
+	"matladder/internal/each"
 	"matladder/problem"
 	"matladder/tile"
 )

@@ -50,9 +50,9 @@ const root = "sys/fs/cgroup"
 // version 1 has.
 const hybrid = root + "/unified"
 
-// groups are the folders of this process's group for a controller and of all that it
-// lies in, innermost first, in both versions.
-func groups(system fs.FS, controller string) (v1, v2 []string) {
+// Groups are the folders of this process's group for a controller and of all that it
+// lies in, innermost first, in both versions. system is the root of all files.
+func Groups(system fs.FS, controller string) (v1, v2 []string) {
 	text, _ := fs.ReadFile(system, "proc/self/cgroup")
 	v1, v2 = []string{path.Join(root, controller)}, []string{root, hybrid}
 	for line := range strings.Lines(string(text)) {
@@ -64,10 +64,11 @@ func groups(system fs.FS, controller string) (v1, v2 []string) {
 		case f[0] == "0" && f[1] == "":
 			v2 = slices.Concat(above(root, f[2]), above(hybrid, f[2]), v2)
 		case strings.Contains(","+f[1]+",", ","+controller+","):
-			v1 = append(above(path.Join(root, controller), f[2]), v1...)
-			if f[1] != controller { // cpu,cpuacct is mounted under that name, and mostly linked
-				v1 = append(above(path.Join(root, f[1]), f[2]), v1...)
+			mount := path.Join(root, f[1]) // cpu,cpuacct is mounted under that name, and mostly linked
+			if _, err := fs.Stat(system, mount); err != nil {
+				mount = path.Join(root, controller)
 			}
+			v1 = append(above(mount, f[2]), mount)
 		}
 	}
 	return v1, v2
@@ -83,7 +84,7 @@ func above(root, group string) []string {
 }
 
 func memory(system fs.FS) (free int64, ok bool) {
-	v1, v2 := groups(system, "memory")
+	v1, v2 := Groups(system, "memory")
 	take := func(groups []string, limitFile, usedFile, cacheName string) {
 		for _, g := range groups {
 			limit, limited := number(system, g+limitFile, "")
@@ -106,7 +107,7 @@ func quota(system fs.FS) (cores float64, ok bool) {
 			cores, ok = float64(quota)/float64(period), true
 		}
 	}
-	v1, v2 := groups(system, "cpu")
+	v1, v2 := Groups(system, "cpu")
 	for _, g := range v2 {
 		text, _ := fs.ReadFile(system, g+"/cpu.max")
 		if f := strings.Fields(string(text)); len(f) == 2 {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"matladder/internal/cgroup"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -169,36 +171,15 @@ func uptime() time.Duration {
 
 // findGroups lists the control groups of this process, up to the root, that say how
 // long their quota stopped them: version 2, or controller cpu of version 1.
-func (r *Reader) findGroups() []group {
-	var list []group
-	for line := range strings.Lines(string(r.text(r.root + "/proc/self/cgroup"))) {
-		parts := strings.SplitN(strings.TrimSpace(line), ":", 3) // number, controllers, path
-		if len(parts) < 3 {
-			continue
-		}
-		var mounts []string
-		g := group{key: "throttled_usec", unit: time.Microsecond}
-		switch controllers := strings.Split(parts[1], ","); {
-		case parts[1] == "":
-			mounts = []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}
-		case slices.Contains(controllers, "cpu"):
-			mounts = []string{"/sys/fs/cgroup/" + parts[1], "/sys/fs/cgroup/cpu"}
+func (r *Reader) findGroups() (list []group) {
+	v1, v2 := cgroup.Groups(os.DirFS(r.root+"/"), "cpu")
+	for i, folder := range slices.Concat(v2, v1) {
+		g := group{filepath.Join(r.root, "/", folder, "cpu.stat"), "throttled_usec", time.Microsecond}
+		if i >= len(v2) {
 			g.key, g.unit = "throttled_time", time.Nanosecond
 		}
-		for _, mount := range mounts {
-			before := len(list)
-			for dir := filepath.Join("/", parts[2]); ; dir = filepath.Dir(dir) {
-				g.stat = filepath.Join(r.root, mount, dir, "cpu.stat")
-				if _, ok := field(r.text(g.stat), g.key); ok {
-					list = append(list, g)
-				}
-				if dir == "/" {
-					break
-				}
-			}
-			if len(list) > before {
-				break // the other name is that of the same files
-			}
+		if _, ok := field(r.text(g.stat), g.key); ok {
+			list = append(list, g)
 		}
 	}
 	return list

@@ -52,7 +52,7 @@ backend/timeline: internal/each
 backend: check tile backend/timeline machine problem
 internal/ccompilertest:
 tools/fakegpu: internal/ccompilertest plugins
-internal/counters: golang.org/x/sys/unix
+internal/counters: internal/cgroup golang.org/x/sys/unix
 lower/internal/mlir: tile
 lower/internal/lowertest: backend backend/backendtest lower/internal/mlir problem tile tile/interp tile/tiletest
 lower/mosaic: internal/known tile problem lower/internal/mlir

@@ -102,9 +102,7 @@ func (k Kernel) Call(c mlir.Calls) {
 	for _, at := range coordinates(c, k.mesh) {
 		operands, order = append(operands, at), append(order, "dense<0> : tensor<1xindex>")
 	}
-	for _, r := range k.operands {
-		operands = append(operands, c.Reshape(c.Arrays[r.Name], kernelShape(r)))
-	}
+	operands = append(operands, each.Of(k.operands, func(r *tile.Ref) value { return c.Reshape(c.Arrays[r.Name], kernelShape(r)) })...)
 	out := each.Of(k.results, func(r *tile.Ref) shaped { return mlir.Array(r.Dtype, kernelShape(r)...) })
 	attrs := fmt.Sprintf("backend_config = \"%s\", kernel_name = %q", mlir.Escaped(k.config()), k.Name)
 	made := c.Kernel("tpu_custom_call", attrs, operands, append(order, layouts(k.operands)...), out, layouts(k.results), k.Name)

@@ -245,9 +245,7 @@ func (k *kernel) transforms(b *strings.Builder) {
 			for range len(memoryShape(r)) - len(r.Index) { // of a row: the matrix of one row
 				results = append(results, k.Written(k.Int(0)))
 			}
-			for _, x := range r.Index {
-				results = append(results, k.Written(k.Index(x)))
-			}
+			results = append(results, each.Of(r.Index, func(x tile.IndexExpr) value { return k.Written(k.Index(x)) })...)
 			k.Do("func.return", "", results...)
 		})
 		k.define(b, args, text, fmt.Sprintf("function_type = (%s) -> (%s), sym_name = %s", types(args), types(results), k.transform(r)))

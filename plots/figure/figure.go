@@ -17,6 +17,8 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/each"
+
 	xfont "golang.org/x/image/font"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -24,8 +26,6 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/recorder"
-
-	"matladder/internal/each"
 )
 
 // A Picture is one page as data. Its values are in base units.

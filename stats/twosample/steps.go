@@ -4,9 +4,9 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"matladder/internal/each"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // A Step is a run with which the level of a series changed, and stayed changed.

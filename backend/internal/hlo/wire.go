@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"matladder/internal/each"
+
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
@@ -174,9 +176,7 @@ func readComputation(message []byte) (*Computation, error) {
 		names[i.id] = i.Name
 	}
 	for _, i := range c.Instructions {
-		for _, id := range i.operands {
-			i.Operands = append(i.Operands, names[id])
-		}
+		i.Operands = each.Of(i.operands, func(id int64) string { return names[id] })
 	}
 	return c, nil
 }

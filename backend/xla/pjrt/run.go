@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"matladder/backend"
+	"matladder/internal/each"
 
 	binding "github.com/gomlx/go-xla/pjrt"
 )
@@ -79,9 +80,7 @@ func (e *executable) call(n int) (time.Duration, error) {
 		in = e.in[e.turn*len(e.launch.In):][:len(e.launch.In)]
 		e.turn = (e.turn + 1) % e.sets
 	}
-	for _, b := range in {
-		args = append(args, b.Buffer)
-	}
+	args = append(args, each.Of(in, func(b *buffer) *binding.Buffer { return b.Buffer })...)
 	if err := e.forget(&e.out); err != nil {
 		return 0, err
 	}
@@ -102,9 +101,7 @@ func (e *executable) call(n int) (time.Duration, error) {
 	if e.method == Chain {
 		err, out = wrap("free", out[0].Destroy()), out[1:]
 	}
-	for _, b := range out {
-		e.out = append(e.out, &buffer{Buffer: b})
-	}
+	e.out = each.Of(out, func(b *binding.Buffer) *buffer { return &buffer{Buffer: b} })
 	e.called = n
 	return max(elapsed, 1), err
 }

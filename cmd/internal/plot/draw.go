@@ -234,11 +234,9 @@ func (o *options) pairs(rows []stats.Summary) []plots.Pair {
 		}
 		return list
 	}
-	for _, kernel := range names {
-		if !slices.ContainsFunc(has, func(p plots.Pair) bool { return p.Family == kernel.Family && p.Kernel == kernel.Kernel }) {
-			list = append(list, kernel) // for the error it leads to
-		}
-	}
+	list = each.That(names, func(kernel plots.Pair) bool { // for the error it leads to
+		return !slices.ContainsFunc(has, func(p plots.Pair) bool { return p.Family == kernel.Family && p.Kernel == kernel.Kernel })
+	})
 	for _, dtype := range dtypes {
 		if !slices.ContainsFunc(has, func(p plots.Pair) bool { return p.Dtype == dtype }) {
 			list = append(list, plots.Pair{Dtype: dtype})

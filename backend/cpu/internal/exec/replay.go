@@ -13,8 +13,9 @@ const (
 	// mostLeaves bounds a tape. Longer launches take so long that deciding costs little.
 	mostLeaves = 4096
 	// untaped is how many launches on the same arrays come before one that is taped: taping
-	// allocates, and callers that come with other arrays each time gain nothing.
-	untaped = 3
+	// allocates, and callers that come with other arrays each time gain nothing. Where a worker has
+	// several tasks, taping takes as long as some launches, and more come before.
+	untaped, untapedMany = 3, 15
 	// brief launches are over before a worker could help another that lost its core: their tasks are
 	// the same workers' each time.
 	brief = time.Millisecond
@@ -24,10 +25,14 @@ const (
 func (r *Run) startTape() {
 	t := &r.Plan.Tasks
 	r.launches++
-	if r.launches <= untaped {
+	before, few := untaped, t.Phases() == 1 && t.Count(0) <= len(r.Workers)
+	if !few {
+		before = untapedMany
+	}
+	if r.launches <= untapedMany {
 		r.began = time.Now()
 	}
-	due := r.launches == untaped+1 && (len(r.Workers) == 1 || t.Phases() == 1 && (t.Count(0) <= len(r.Workers) || r.took < brief))
+	due := r.launches == before+1 && (few || len(r.Workers) == 1 || t.Phases() == 1 && r.took < brief)
 	for _, w := range r.Workers {
 		w.Taping, w.leaves, w.framed = due, nil, 0
 	}
@@ -35,7 +40,7 @@ func (r *Run) startTape() {
 
 // endTape has later launches replay this one, if it was taped to the end.
 func (r *Run) endTape() {
-	if r.launches <= untaped {
+	if r.launches <= untapedMany {
 		r.took = time.Since(r.began)
 	}
 	r.Replays = true

@@ -8,10 +8,9 @@ import (
 	"matladder/internal/bfloat16"
 )
 
-// A chain is operations on the elements of rows, one after another: some elements at a time go
-// through all of them in registers. It has elements in hand, and may keep those of one value.
-
-// A Chain is that, a list for each thing to know of an operation; Turn or TurnSum ends it.
+// A Chain is operations on the elements of rows: some elements at a time go through all of them, one
+// after another, in registers. It has these in hand, and may keep those of one value. There is a list
+// for each thing to know of an operation; Turn or TurnSum ends it.
 type Chain struct {
 	Do       [Links]Do
 	At       [Links]unsafe.Pointer // operands, of the first row; nil for none
