@@ -102,8 +102,11 @@ func Open(o Options) (*Backend, error) {
 		if err != nil {
 			return nil, err
 		}
-		b.other, o.Nominal = &m, true
-		o.Threads, o.ISA = cmp.Or(o.Threads, m.Threads), cmp.Or(o.ISA, m.ISA)
+		if os.Getenv(ISAVariable) == "" {
+			o.ISA = cmp.Or(o.ISA, m.ISA)
+		}
+		o.Threads, o.Nominal = cmp.Or(o.Threads, m.Threads), true
+		m.Threads, b.other = o.Threads, &m
 	}
 	switch {
 	case o.Threads < 0 || o.Threads > mostThreads:
