@@ -207,7 +207,7 @@ func unlike(conditions []condition) []string {
 	return list
 }
 
-// unstated stands for a condition that a file does not have.
+// unstated replaces a condition that a file does not have.
 const unstated = "not stated"
 
 // compareGroup fills in, for the summaries of one group, how they stand to

@@ -167,7 +167,7 @@ func spread(want, height []float64, lo, hi float64) ([]float64, bool) {
 		return nil, false
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
-		return cmp.Or(cmp.Compare(want[i], want[j]), j-i) // of equals the first stands highest
+		return cmp.Or(cmp.Compare(want[i], want[j]), j-i) // of equals the first is highest
 	})
 	bottom := func(b block) float64 {
 		place := b.sum / float64(b.last-b.first+1)

@@ -211,7 +211,7 @@ func (f *flags) conclude(stdout, stderr io.Writer, out string, o harness.Outcome
 	if len(o.Rows) > 0 {
 		all := stats.Summarize(o.Rows)
 		summaries := stats.Shown("text", all)
-		// What ended the sweep is told before what is lost of the tables.
+		// Say what ended the sweep before what is lost of the tables.
 		err = cmp.Or(err, stats.WriteTable(stdout, "text", summaries, f.columns...), stats.WriteLayers(stdout, summaries), f.exports(stdout, all))
 		fmt.Fprintf(stdout, "%s: %s\n", cmp.Or(o.Saved, out), words.Count(len(o.Rows), "row"))
 	}

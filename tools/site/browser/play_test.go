@@ -31,7 +31,7 @@ func TestPlay(t *testing.T) {
 	}
 }
 
-// TestPlay_Chip: what a program asks of a chip is told of that chip.
+// TestPlay_Chip: the answer to a chip names that chip.
 func TestPlay_Chip(t *testing.T) {
 	source, err := Examples()[0].Source()
 	if err != nil {

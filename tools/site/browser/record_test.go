@@ -36,7 +36,7 @@ const (
 )
 
 // TestRecorded: what was recorded is of programs of the menu as they are. With -update it records
-// anew, which takes llvm-mca and libtpu.
+// again, which takes llvm-mca and libtpu.
 func TestRecorded(t *testing.T) {
 	sums := map[string]string{}
 	r := recorded{Date: time.Now().Format(time.DateOnly), Views: map[string]map[string]run{}}
