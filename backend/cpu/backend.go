@@ -105,7 +105,7 @@ func Open(o Options) (*Backend, error) {
 		if os.Getenv(ISAVariable) == "" {
 			o.ISA = cmp.Or(o.ISA, m.ISA)
 		}
-		o.Threads, o.Nominal = cmp.Or(o.Threads, m.Threads), true
+		o.Threads, o.Nominal, o.NoProbe = cmp.Or(o.Threads, m.Threads), true, true
 		m.Threads, b.other = o.Threads, &m
 	}
 	switch {

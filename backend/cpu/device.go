@@ -37,7 +37,7 @@ func (b *Backend) ProbeFile() string { return b.unmeasured().file() }
 // ProbeAnew measures peaks and bandwidth, in about a second, and forgets what was measured
 // before. If ctx ends first, it does not.
 func (b *Backend) ProbeAnew(ctx context.Context) machine.Device {
-	if b.options.NoProbe || b.other != nil {
+	if b.options.NoProbe {
 		return b.Device()
 	}
 	m := b.measureAll(ctx)
@@ -54,7 +54,7 @@ func (b *Backend) ProbeAnew(ctx context.Context) machine.Device {
 // Probe measures peaks and bandwidth once more, in half a second.
 func (b *Backend) Probe(ctx context.Context) machine.Device {
 	d := b.Device()
-	if b.options.NoProbe || b.other != nil {
+	if b.options.NoProbe {
 		return d
 	}
 	b.probing.Lock()
@@ -119,7 +119,7 @@ func (b *Backend) describe(m measurements) machine.Device {
 // Neither a missing nor a broken nor an unwritable file is an error.
 func (b *Backend) recall() measurements {
 	m := b.unmeasured()
-	if b.options.NoProbe || b.other != nil {
+	if b.options.NoProbe {
 		return m
 	}
 	file := m.file()

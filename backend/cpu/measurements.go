@@ -76,32 +76,31 @@ func (m measurements) file() string {
 
 // readMeasurements reads a file that has all that key asks for.
 func readMeasurements(file string, key measurements) (measurements, bool) {
-	var m measurements
-	data, err := files.ReadRegular(file, 1<<20)
-	if err != nil || json.Unmarshal(data, &m) != nil {
-		return m, false
-	}
-	for _, v := range m.Peak {
-		if !isFigure(v, mostPeak*float64(max(1, key.Threads))) {
-			return m, false
-		}
-	}
-	same := m.Version == measurementsVersion && m.CPU == key.CPU && m.ISA == key.ISA && m.Threads == key.Threads
-	return m, same && len(m.Peak) > 0 && isFigure(m.Bandwidth, mostBandwidth) && m.Cores != nil && areFigures(m.Cores)
+	m, err := parseMeasurements(file)
+	return m, err == nil && m.Version == measurementsVersion && m.CPU == key.CPU && m.ISA == key.ISA && m.Threads == key.Threads
 }
 
 // described reads the file that MachineVariable names.
 func described(name string) (measurements, error) {
-	var m measurements
-	data, err := files.ReadRegular(name, 1<<20)
+	m, err := parseMeasurements(name)
+	if err != nil {
+		err = fmt.Errorf("%s=%s: %w", MachineVariable, name, err)
+	}
+	return m, err
+}
+
+// parseMeasurements reads a file of figures such as some machine may have.
+func parseMeasurements(file string) (m measurements, err error) {
+	data, err := files.ReadRegular(file, 1<<20)
 	if err == nil {
 		err = json.Unmarshal(data, &m)
 	}
-	if err == nil && !(m.Threads > 0 && m.Threads <= mostThreads && isFigure(m.Bandwidth, mostBandwidth) && m.Cores != nil && areFigures(m.Cores)) {
-		err = errors.New("it lacks figures of a machine, or has impossible ones: docs/machines has examples")
+	ok := m.Threads > 0 && m.Threads <= mostThreads && len(m.Peak) > 0 && isFigure(m.Bandwidth, mostBandwidth) && m.Cores != nil && areFigures(m.Cores)
+	for _, v := range m.Peak {
+		ok = ok && isFigure(v, mostPeak*float64(m.Threads))
 	}
-	if err != nil {
-		err = fmt.Errorf("%s=%s: %w", MachineVariable, name, err)
+	if err == nil && !ok {
+		err = errors.New("it lacks figures of a machine, or has impossible ones: docs/machines has examples")
 	}
 	return m, err
 }

@@ -64,7 +64,7 @@ type Run struct {
 
 	launches int // on the same arrays
 	began    time.Time
-	took     time.Duration // the last of the first few
+	took     time.Duration // the last that comes before one that is taped
 	Replays  bool          // the next one is as it was taped
 }
 

@@ -29,7 +29,7 @@ func (r *Run) startTape() {
 	if !few {
 		before = untapedMany
 	}
-	if r.launches <= untapedMany {
+	if r.launches == untapedMany {
 		r.began = time.Now()
 	}
 	due := r.launches == before+1 && (few || len(r.Workers) == 1 || t.Phases() == 1 && r.took < brief)
@@ -40,7 +40,7 @@ func (r *Run) startTape() {
 
 // endTape has later launches replay this one, if it was taped to the end.
 func (r *Run) endTape() {
-	if r.launches <= untapedMany {
+	if r.launches == untapedMany {
 		r.took = time.Since(r.began)
 	}
 	r.Replays = true

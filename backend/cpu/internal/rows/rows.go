@@ -21,9 +21,6 @@ type Matrix[T any] struct {
 	LD int
 }
 
-// Row is row i from its first element on.
-func (m Matrix[T]) Row(i int) []T { return m.Of[i*m.LD:] }
-
 // Loops are the loops for one instruction set.
 type Loops struct {
 	Add    func(dst, x, y []float32)              // dst = x + y

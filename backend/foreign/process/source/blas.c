@@ -55,7 +55,7 @@ static const char *loaded(struct product *p) {
 	return NULL;
 }
 
-static const char *one(struct product *p, const char *a, const char *b, char *o) {
+static const char *one(struct product *p, const void *a, const void *b, void *o) {
 	int m = p->m, k = p->k, n = p->n;
 	const int32_t zero = 0;
 	if (p->packed && p->form == F32) {
@@ -68,16 +68,16 @@ static const char *one(struct product *p, const char *a, const char *b, char *o)
 	}
 	switch (p->form) {
 	case F32:
-		f32(ROW_MAJOR, NO_TRANS, NO_TRANS, m, n, k, 1, (const float *)a, k, (const float *)b, n, 0, (float *)o, n);
+		f32(ROW_MAJOR, NO_TRANS, NO_TRANS, m, n, k, 1, a, k, b, n, 0, o, n);
 		return NULL;
 	case BF16_F32:
-		bf16(ROW_MAJOR, NO_TRANS, NO_TRANS, m, n, k, 1, (const uint16_t *)a, k, (const uint16_t *)b, n, 0, (float *)o, n);
+		bf16(ROW_MAJOR, NO_TRANS, NO_TRANS, m, n, k, 1, a, k, b, n, 0, o, n);
 		return NULL;
 	case F16_F32:
-		f16(ROW_MAJOR, NO_TRANS, NO_TRANS, m, n, k, 1, (const uint16_t *)a, k, (const uint16_t *)b, n, 0, (float *)o, n);
+		f16(ROW_MAJOR, NO_TRANS, NO_TRANS, m, n, k, 1, a, k, b, n, 0, o, n);
 		return NULL;
 	case U8_S32:
-		u8(ROW_MAJOR, NO_TRANS, NO_TRANS, FIXED_OFFSET, m, n, k, 1, a, k, 0, b, n, 0, 0, (int32_t *)o, n, &zero);
+		u8(ROW_MAJOR, NO_TRANS, NO_TRANS, FIXED_OFFSET, m, n, k, 1, a, k, 0, b, n, 0, 0, o, n, &zero);
 		return NULL;
 	default:
 		return "no such product";
@@ -90,10 +90,10 @@ static const char *launch(struct product *p) {
 		f32_batch(ROW_MAJOR, NO_TRANS, NO_TRANS, m, n, k, 1, p->a, k, m * k, p->b, n, k * n, 0, p->o, n, m * n, p->batch);
 		return NULL;
 	}
-	const char *why = NULL, *a = p->a, *b = p->b;
-	const size_t in = p->form == F32 ? 4 : p->form == U8_S32 ? 1 : 2;
+	const struct elements *of = &forms[p->form];
+	const char *why = NULL;
 	for (size_t i = 0; i < (size_t)p->batch && !why; i++)
-		why = one(p, a + i * m * k * in, b + i * k * n * in, (char *)p->o + i * m * n * 4);
+		why = one(p, (char *)p->a + i * m * k * of->a, (char *)p->b + i * k * n * of->b, (char *)p->o + i * m * n * of->o);
 	return why;
 }
 

@@ -31,10 +31,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const struct {
-	const char *name;
-	size_t a, b, o; /* bytes of an element */
-} forms[FORMS] = {
+const struct elements forms[FORMS] = {
 	[F32] = {"f32", 4, 4, 4},           [BF16_F32] = {"bf16_f32", 2, 2, 4},
 	[F16_F32] = {"f16_f32", 2, 2, 4},     [F16_F16] = {"f16_f16", 2, 2, 2},
 	[BF16_BF16] = {"bf16_bf16", 2, 2, 2}, [S8_S32] = {"s8_s32", 1, 1, 4},

@@ -23,6 +23,13 @@ enum form {
 	FORMS
 };
 
+/* What a form is called, and the bytes of an element of each array. */
+struct elements {
+	const char *name;
+	size_t a, b, o;
+};
+extern const struct elements forms[FORMS];
+
 struct product {
 	enum form form;
 	int batch; /* products, whose arrays follow each other */
