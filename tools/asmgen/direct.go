@@ -238,6 +238,9 @@ func (t Direct) tile(a *Asm) {
 	}
 	for _, rows := range t.Heights {
 		a.Place(loops[rows])
+		if rows >= t.Heights[0]/2 && rows > 1 {
+			t.askForC(a, rows)
+		}
 		parts := [][]string{t.corner(rows, t.Vectors)}
 		if t.Parts {
 			parts = t.apart(a, parts[0])
@@ -270,6 +273,24 @@ func (t Direct) tile(a *Asm) {
 		t.masks(a)
 	}
 	t.storeOrAdd(a, t.Vectors, 0)
+}
+
+// askForC asks for rows of c that are needed soon: vectors of those that begin within lines are two stores
+// each, which else wait for memory. Lines that are written as a whole come without being asked for.
+func (t Direct) askForC(a *Asm, rows int) {
+	const line, soon = 64, 16
+	later := a.NewLabel("later")
+	a.JumpIf(rSteps, "JGT", soon, later)
+	a.Op("TESTQ", imm(line-1), rLDC)
+	a.Op("JEQ", string(later))
+	a.load("c", rCount)
+	for range rows {
+		for off := 0; off < t.Vectors*t.bytes(); off += line {
+			a.Op("PREFETCHT0", at(rCount, off))
+		}
+		a.Op("ADDQ", rLDC, rCount)
+	}
+	a.Place(later)
 }
 
 // directRow are the arguments that change along a row of c; they begin again at SP.

@@ -122,6 +122,9 @@ func edgeFloat32AVX512(c *float32, ldc int, next uintptr, rows, cols int, a *uin
 func edgePairsAVX2(c *int32, ldc int, next uintptr, rows, cols int, a *uint32, panel, steps int, b *uint32, accumulate bool)
 
 //go:noescape
+func flatFloat32AVX512(c *float32, ldc int, a, b unsafe.Pointer, lda, ldb, k, rows, cols int, accumulate bool)
+
+//go:noescape
 func gemvBFloat16AVX512(c *float32, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, bias *float32, accumulate bool)
 
 //go:noescape

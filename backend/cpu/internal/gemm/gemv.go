@@ -16,6 +16,7 @@ type gemvKernel[C Sum] struct {
 	widens         bool    // bfloat16, of which words of columns are as widenColumns makes them
 	half           gemv[C] // of vectors half as wide, for up to halfColumns; nil if there is none
 	spread         spread[C]
+	flat           spread[C] // for few rows and 2 … columns of a b whose rows have no gaps between; nil if there is none
 }
 
 const halfColumns = 4
@@ -53,6 +54,9 @@ type gemv[C Sum] func(c *C, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int
 type spread[C Sum] func(c *C, ldc int, a, b unsafe.Pointer, lda, ldb, k, rows, cols int, accumulate bool)
 
 const (
+	shallow = 64 // elements of k, up to which a copy of columns takes longer than it saves
+	rowsPay = 4  // of a for each column, from which it is worth its time
+
 	gemvSteps   = 1024 // of columns that are copied at once
 	gemvColumn  = gemvSteps + 16
 	gemvColumns = 8 // the most of any gemv
@@ -120,18 +124,14 @@ func (x *gemvKernel[C]) spreads(n, k int) bool {
 // PaysColumns reports whether MultiplyColumns of m rows by n columns of k elements is assumed to be
 // faster than tiles that read panels; false where it may not be called.
 func (p *MicroKernels[S, C]) PaysColumns(m, n, k int) bool {
-	const (
-		shallow = 64 // b is read where it lies: a copy takes longer than it saves
-		rows    = 4  // of a for each column, from which a copy of it is worth its time
-	)
 	x, steps := &p.kernel.gemv, ceil(k, p.KU)
 	switch {
 	case p.isAsked(ReadColumns):
 		return true
 	case p.Choices.B != ReadByRule || !p.CanRead(ReadColumns):
 		return false
-	case n > 1 && k > shallow && m < rows*n:
-		return false
+	case n > 1 && k > shallow && m < rowsPay*n:
+		return n <= x.columns && x.flat != nil
 	case x.widens: // packing has to widen a too
 		return n <= gemvColumns
 	case x.spread == nil: // a tile takes half as long for a step of a row, and some time for a row
@@ -155,6 +155,10 @@ func (p *MicroKernels[S, C]) MultiplyColumns(r Run[S], c []C, ldc, m, n, k int, 
 		tiles := p.directBlock(r, c, ldc, m, k, b, ldb, accumulate)
 		defer tiles.done()
 		tiles.run(0, n, 0, k)
+		return
+	}
+	if x.flat != nil && n > 1 && n == ldb && n <= x.columns && k > shallow && m < rowsPay*n {
+		x.flat(&c[0], ldc, at(a, 0), at(b, 0), lda, ldb*memory.Size[S](), k, m, n, accumulate)
 		return
 	}
 	if x.spreads(n, k) {

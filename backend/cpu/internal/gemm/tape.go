@@ -47,7 +47,7 @@ func (p *MicroKernels[S, C]) Taped(t *Tape) *MicroKernels[S, C] {
 
 // taped are the kernels that small products call; others spoil the tape.
 func (k kernel[C]) taped(t *Tape) kernel[C] {
-	x, spread := k, k.gemv.spread
+	x := k
 	x.tape = t
 	x.tile = func(c *C, ldc, steps int, a, b *uint32, bias *C, next uintptr, rows, cols int, accumulate bool) {
 		t.keep(func() { k.tile(c, ldc, steps, a, b, bias, next, rows, cols, accumulate) })
@@ -58,11 +58,7 @@ func (k kernel[C]) taped(t *Tape) kernel[C] {
 		}
 	}
 	x.gemv.run, x.gemv.half = k.gemv.run.taped(t), k.gemv.half.taped(t)
-	if k.gemv.spread != nil {
-		x.gemv.spread = func(c *C, ldc int, a, b unsafe.Pointer, lda, ldb, k, rows, cols int, accumulate bool) {
-			t.keep(func() { spread(c, ldc, a, b, lda, ldb, k, rows, cols, accumulate) })
-		}
-	}
+	x.gemv.spread, x.gemv.flat = k.gemv.spread.taped(t), k.gemv.flat.taped(t)
 	if k.bias != nil {
 		x.bias = func(dst, a *uint32, steps int) { t.keep(func() { k.bias(dst, a, steps) }) }
 		x.rows.bias = func(dst, a *uint32, lda, steps, rows int) { t.keep(func() { k.rows.bias(dst, a, lda, steps, rows) }) }
@@ -76,5 +72,14 @@ func (f gemv[C]) taped(t *Tape) gemv[C] {
 	}
 	return func(c *C, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, bias *C, accumulate bool) {
 		t.keep(func() { f(c, ldc, a, b, lda, k, rows, cols, bias, accumulate) })
+	}
+}
+
+func (f spread[C]) taped(t *Tape) spread[C] {
+	if f == nil {
+		return nil
+	}
+	return func(c *C, ldc int, a, b unsafe.Pointer, lda, ldb, k, rows, cols int, accumulate bool) {
+		t.keep(func() { f(c, ldc, a, b, lda, ldb, k, rows, cols, accumulate) })
 	}
 }
