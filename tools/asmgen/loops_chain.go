@@ -114,18 +114,21 @@ func (c *chain) of(i, bytes int) string { return indexed(at("SI", i*c.Lanes*byte
 
 // operate writes an operation on the elements in hand and an operand of each kind.
 func (c *chain) operate(a *Asm, name string, do func(i int, operand string, memory bool)) {
-	for kind := range 5 {
+	for kind := range 6 {
 		c.step(a, fmt.Sprintf("%s%d", name, kind), func() {
-			if kind == 2 {
+			if kind == 3 {
 				a.Op("VBROADCASTSS", "(SI)", c.reg(8))
 			}
 			c.each(func(i int) {
-				operand := []string{c.of(i, 4), c.reg(8 + i%4), c.reg(8), at("SI", i*c.bytes()), c.reg(i)}[kind]
-				if kind == 1 {
+				operand := []string{c.of(i, 4), c.reg(8 + i%4), c.reg(8 + i%4), c.reg(8), at("SI", i*c.bytes()), c.reg(i)}[kind]
+				switch kind {
+				case 1:
 					c.masked(a, c.zeroing("VPMOVZXWD"), i, c.of(i, 2), operand)
 					a.Op("VPSLLD", "$16", operand, operand)
+				case 2:
+					c.masked(a, c.zeroing("VCVTDQ2PS"), i, c.of(i, 4), operand)
 				}
-				do(i, operand, kind == 0 || kind == 3)
+				do(i, operand, kind == 0 || kind == 4)
 			})
 		})
 	}

@@ -26,7 +26,7 @@ const Links = 24
 type Do int
 
 const (
-	Load    Do = 5 * iota // those in hand are the operand
+	Load    Do = 6 * iota // those in hand are the operand
 	Add                   // plus it
 	Sub                   // less it
 	SubFrom               // it less them
@@ -36,7 +36,7 @@ const (
 )
 
 const (
-	Keep              = DivInto + 5 + iota // those in hand are kept
+	Keep              = DivInto + 6 + iota // those in hand are kept
 	Shuffle                                // of each 8 in hand those at the places of Order, with their signs changed
 	Round                                  // to bfloat16
 	Ask                                    // memory is asked for a byte of the operand for each element
@@ -55,6 +55,7 @@ const (
 const (
 	Float32s  Do = iota // elements
 	BFloat16s           // elements, as bits
+	Int32s              // elements, rounded to float32
 	Number              // one for all of the row
 	Kept                // what Keep has kept
 	Itself              // the elements in hand
@@ -145,6 +146,10 @@ func (c *Chain) link(i, row, from int, x []float32, sums *[32]float32) {
 		y = elementsAt[float32](c, i, row, from, len(x))
 	case BFloat16s:
 		fromBFloat16(y, elementsAt[uint16](c, i, row, from, len(x)))
+	case Int32s:
+		for j, v := range elementsAt[int32](c, i, row, from, len(x)) {
+			y[j] = float32(v)
+		}
 	case Number:
 		for j := range y {
 			y[j] = elementsAt[float32](c, i, row, 0, 1)[0]

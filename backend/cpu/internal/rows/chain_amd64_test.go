@@ -105,7 +105,7 @@ func randomChain(rng *rand.Rand, rows, n int) (ops []op, outs [][]byte) {
 			}
 		}
 		switch kind {
-		case Float32s, Number:
+		case Float32s, Int32s, Number:
 			return unsafe.Pointer(&x[0]), 4 * ld * rng.IntN(2)
 		case BFloat16s:
 			return unsafe.Pointer(&x[0]), 2 * ld
@@ -121,7 +121,7 @@ func randomChain(rng *rand.Rand, rows, n int) (ops []op, outs [][]byte) {
 	for range 3 {
 		outs = append(outs, memory.NewBuffer(rows*ld*4+64))
 	}
-	do(Load, Do(rng.IntN(3)))
+	do(Load, Do(rng.IntN(4)))
 	kept := false
 	for range rng.IntN(8) {
 		switch what := rng.IntN(8); {
@@ -141,7 +141,7 @@ func randomChain(rng *rand.Rand, rows, n int) (ops []op, outs [][]byte) {
 		case what == 2:
 			ops = append(ops, op{do: Round})
 		default:
-			kind := Do(rng.IntN(5))
+			kind := Do(rng.IntN(6))
 			if kind == Kept && !kept {
 				kind = Itself
 			}
