@@ -13,7 +13,7 @@ import (
 
 // rowsAtOnce is the most rows of one call; the numbers that rows may have of their own are a
 // vector.
-const rowsAtOnce = 64
+const rowsAtOnce = plan.VectorLanes
 
 // matrix finds columns col … col+n-1 of count rows of a value in memory; none if they are not
 // all there.

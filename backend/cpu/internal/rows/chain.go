@@ -77,6 +77,29 @@ func chain(c *Chain, rows, n int) {
 	}
 }
 
+// joined is rows of which all operands follow each other in memory as one row.
+func (c *Chain) joined(rows, n int) (int, int) {
+	for i, do := range c.Do {
+		bytes := 0
+		switch {
+		case do == Turn:
+			return 1, rows * n
+		case do < Keep:
+			bytes = [...]int{4, 2, 4, 0, 0, 0}[do%Add]
+		case do == Shuffle && n%8 != 0, do >= Ask && do <= Sum, do > Turn:
+			return rows, n
+		case do >= StoreBFloat16:
+			bytes = 2
+		case do >= StoreFloat32:
+			bytes = 4
+		}
+		if c.Step[i] != n*bytes {
+			return rows, n
+		}
+	}
+	panic("rows: a chain without an end")
+}
+
 // row does elements from … n-1 of a row, from being a multiple of 32.
 func (c *Chain) row(row, from, n int, sums *[32]float32) {
 	last := c.last()
