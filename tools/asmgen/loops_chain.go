@@ -14,7 +14,7 @@ import (
 //	          12 … 15  sums
 //	R8 the chain and R9 that plus 8 times the operation in hand; lists of numbers, of operands, of
 //	bytes from row to row of those, of where they are in the row in hand, and of the addresses of
-//	both routines; SI the operand, R12 the routines by number, AX the first element, CX elements of
+//	both routines; R10 bytes of a list that are in use, SI the operand, R12 the routines by number, AX the first element, CX elements of
 //	a row, DX those that are left of it, R13 rows that are left
 //
 // With masks K1 … K4 say which elements of half there are.
@@ -121,11 +121,16 @@ func (c *chain) operate(a *Asm, name string, do func(i int, operand string, memo
 			}
 			c.each(func(i int) {
 				operand := []string{c.of(i, 4), c.reg(8 + i%4), c.reg(8 + i%4), c.reg(8), at("SI", i*c.bytes()), c.reg(i)}[kind]
-				switch kind {
-				case 1:
+				switch {
+				case kind == 1 && c.Masks && !c.half(): // permutations take one operation, and one load for two
+					if i%2 == 0 {
+						a.Op("VMOVDQU64", c.of(i, 2), "Z25")
+					}
+					a.Op("VPERMW.Z", "Z25", c.reg(23+i%2), "K7", operand)
+				case kind == 1:
 					c.masked(a, c.zeroing("VPMOVZXWD"), i, c.of(i, 2), operand)
 					a.Op("VPSLLD", "$16", operand, operand)
-				case 2:
+				case kind == 2:
 					c.masked(a, c.zeroing("VCVTDQ2PS"), i, c.of(i, 4), operand)
 				}
 				do(i, operand, kind == 0 || kind == 4)
@@ -215,26 +220,21 @@ func (c *chain) bfloat16(a *Asm, name, store string, native bool) {
 // native leaves rounded elements in registers from 8 on. The instruction makes denormals zero: where
 // it has made zeros, it is asked whether of those.
 func (c *chain) native(a *Asm) {
-	some := func(n int, mnemonic, or string, operands ...operand) {
-		for i := range n {
-			k := "K6"
-			if i == 0 {
-				k = "K5"
-			}
-			a.Op(mnemonic, operands[0](i), operands[1](i), k)
-			if i > 0 {
-				a.Op(or, "K5", "K6", "K5")
-			}
-		}
-	}
 	for i := 0; i < c.vectors; i += 2 {
 		a.Encoded("VCVTNE2PS2BF16", c.reg(i), c.reg(i+1), c.reg(8+i/2))
 	}
-	some(c.vectors/2, "VPTESTNMW", "KORD", same("Z22"), c.from(8))
+	a.Op("VPTESTMW", "Z22", "Z8", "K5")
+	for i := 2; i < c.vectors; i += 2 { // of those that are not zero so far
+		a.Op("VPTESTMW", "Z22", c.reg(8+i/2), "K5", "K5")
+	}
 	a.Op("KORTESTD", "K5", "K5")
 	none := a.NewLabel("none")
-	a.Op("JEQ", string(none))
-	some(c.vectors, "VFPCLASSPSZ", "KORW", same("$0x20"), c.from(0))
+	a.Op("JCS", string(none))
+	a.Op("VFPCLASSPSZ", "$0x20", c.reg(0), "K5")
+	for i := 1; i < c.vectors; i++ {
+		a.Op("VFPCLASSPSZ", "$0x20", c.reg(i), "K6")
+		a.Op("KORW", "K5", "K6", "K5")
+	}
 	a.Op("KORTESTW", "K5", "K5")
 	c.unless(a, "JEQ", "storeBFloat16")
 	a.Place(none)
@@ -319,7 +319,13 @@ func (c *chain) masks(a *Asm, to func(i int, k string)) {
 
 // places has operands where they are in a row: a step behind those of a list, or at the first.
 func (c *chain) places(a *Asm, list int) {
+	done := a.NewLabel("placed")
+	defer a.Place(done)
 	for i := 0; i < links*8; i += c.bytes() {
+		if i > 0 {
+			a.Op("CMPQ", "R10", imm(i))
+			a.Op("JLE", string(done))
+		}
 		x := c.reg(8 + i/c.bytes()%4)
 		a.Op("VMOVUPS", at("R8", list+i), x)
 		if list == chainPlace {
@@ -402,7 +408,13 @@ func (c *chain) operations(a *Asm) {
 func chains(v Vector) func(*Asm) {
 	return func(a *Asm) {
 		c := &chain{Vector: v}
-		if !v.Masks {
+		if v.Masks {
+			var words []uint32
+			for i := range uint32(32) { // of words the first half to upper halves, then the second
+				words = append(words, i<<16)
+			}
+			constants(constant{"widen", words})(a)
+		} else {
 			var words []uint32
 			for _, w := range []uint32{1, 0x7fff, 1 << 22, 0xffff0000} {
 				words = append(words, slices.Repeat([]uint32{w}, v.Lanes)...)
@@ -450,7 +462,11 @@ func chains(v Vector) func(*Asm) {
 				a.broadcast("VPBROADCASTD", "rounding", i, reg)
 			}
 			a.Op("VMOVDQU64", constantAt("highs", 0), "Z20")
-			a.do(`VPSLLD $16, Z18, Z21
+			a.do(`MOVL $0xaaaaaaaa, BX
+				KMOVD BX, K7
+				VMOVDQU64 widen<>(SB), Z23
+				VMOVDQU64 widen<>+64(SB), Z24
+				VPSLLD $16, Z18, Z21
 				VPTERNLOGD $0xff, Z22, Z22, Z22
 				VPSRLW $1, Z22, Z22`)
 		}
@@ -458,6 +474,8 @@ func chains(v Vector) func(*Asm) {
 			c.masks(a, func(_ int, k string) { a.Op("KXNORW", k, k, k) })
 		}
 		c.zero(a, c.sums()...)
+		a.do(`MOVQ R9, R10
+			SUBQ R8, R10`)
 		c.places(a, chainAt)
 		a.Op("MOVQ", imm(-c.elements()), "AX")
 		a.Op("JMP", c.name("turn")+"<>(SB)")
