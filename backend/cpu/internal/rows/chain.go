@@ -16,7 +16,7 @@ type Chain struct {
 	At       [Links]unsafe.Pointer // operands, of the first row; nil for none
 	Step     [Links]int            // bytes from row to row of those
 	_        [Links]uintptr        // operands of the row in hand
-	routines [2][Links]uintptr     // in assembly
+	routines [3][Links]uintptr     // in assembly
 }
 
 // Links is the most operations of a chain.

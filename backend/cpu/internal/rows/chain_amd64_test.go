@@ -37,7 +37,7 @@ func checkChain(t *testing.T, rng *rand.Rand) {
 	if cpu.X86.HasAVX512F { // and without bfloat16 instructions
 		all = append(all, Loops{Chain: func(c *Chain, rows, n int) { chainAVX512(c, rows, n, false) }})
 	}
-	rows, n := 1+rng.IntN(3), 1+rng.IntN(300)
+	rows, n := 1+rng.IntN(5), 1+rng.IntN(300)
 	if rng.IntN(3) == 0 {
 		n = 64 * (1 + rng.IntN(5))
 	}
@@ -94,7 +94,7 @@ func sameFloats(x, y []byte, narrow bool) bool {
 // randomChain has operands of rows that are a whole number of cache lines apart, and what it
 // writes: elements of float32, of bfloat16, and sums.
 func randomChain(rng *rand.Rand, rows, n int) (ops []op, outs [][]byte) {
-	ld := (n + 31) &^ 31
+	ld := (n+31)&^31 + 32*rng.IntN(2)
 	keep := new([KeptMost]float32)
 	wide := rng.IntN(2) == 0 // of any size, or about 1
 	operand := func(kind Do) (unsafe.Pointer, int) {

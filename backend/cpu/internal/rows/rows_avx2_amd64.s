@@ -1852,21 +1852,32 @@ over2:
 	VMOVUPS 576(R8), Y8
 	VPADDQ 384(R8), Y8, Y8
 	VMOVUPS Y8, 576(R8)
+	CMPQ R10, $32
+	JLE placed5
 	VMOVUPS 608(R8), Y9
 	VPADDQ 416(R8), Y9, Y9
 	VMOVUPS Y9, 608(R8)
+	CMPQ R10, $64
+	JLE placed5
 	VMOVUPS 640(R8), Y10
 	VPADDQ 448(R8), Y10, Y10
 	VMOVUPS Y10, 640(R8)
+	CMPQ R10, $96
+	JLE placed5
 	VMOVUPS 672(R8), Y11
 	VPADDQ 480(R8), Y11, Y11
 	VMOVUPS Y11, 672(R8)
+	CMPQ R10, $128
+	JLE placed5
 	VMOVUPS 704(R8), Y8
 	VPADDQ 512(R8), Y8, Y8
 	VMOVUPS Y8, 704(R8)
+	CMPQ R10, $160
+	JLE placed5
 	VMOVUPS 736(R8), Y9
 	VPADDQ 544(R8), Y9, Y9
 	VMOVUPS Y9, 736(R8)
+placed5:
 	MOVQ 576(R9), SI
 	XORQ AX, AX
 	DECQ R13
@@ -1899,21 +1910,32 @@ over2:
 	VMOVUPS 576(R8), Y8
 	VPADDQ 384(R8), Y8, Y8
 	VMOVUPS Y8, 576(R8)
+	CMPQ R10, $32
+	JLE placed5
 	VMOVUPS 608(R8), Y9
 	VPADDQ 416(R8), Y9, Y9
 	VMOVUPS Y9, 608(R8)
+	CMPQ R10, $64
+	JLE placed5
 	VMOVUPS 640(R8), Y10
 	VPADDQ 448(R8), Y10, Y10
 	VMOVUPS Y10, 640(R8)
+	CMPQ R10, $96
+	JLE placed5
 	VMOVUPS 672(R8), Y11
 	VPADDQ 480(R8), Y11, Y11
 	VMOVUPS Y11, 672(R8)
+	CMPQ R10, $128
+	JLE placed5
 	VMOVUPS 704(R8), Y8
 	VPADDQ 512(R8), Y8, Y8
 	VMOVUPS Y8, 704(R8)
+	CMPQ R10, $160
+	JLE placed5
 	VMOVUPS 736(R8), Y9
 	VPADDQ 544(R8), Y9, Y9
 	VMOVUPS Y9, 736(R8)
+placed5:
 	MOVQ 576(R9), SI
 	XORQ AX, AX
 	DECQ R13
@@ -2612,21 +2634,32 @@ over2:
 	VMOVUPS 576(R8), Y8
 	VPADDQ 384(R8), Y8, Y8
 	VMOVUPS Y8, 576(R8)
+	CMPQ R10, $32
+	JLE placed5
 	VMOVUPS 608(R8), Y9
 	VPADDQ 416(R8), Y9, Y9
 	VMOVUPS Y9, 608(R8)
+	CMPQ R10, $64
+	JLE placed5
 	VMOVUPS 640(R8), Y10
 	VPADDQ 448(R8), Y10, Y10
 	VMOVUPS Y10, 640(R8)
+	CMPQ R10, $96
+	JLE placed5
 	VMOVUPS 672(R8), Y11
 	VPADDQ 480(R8), Y11, Y11
 	VMOVUPS Y11, 672(R8)
+	CMPQ R10, $128
+	JLE placed5
 	VMOVUPS 704(R8), Y8
 	VPADDQ 512(R8), Y8, Y8
 	VMOVUPS Y8, 704(R8)
+	CMPQ R10, $160
+	JLE placed5
 	VMOVUPS 736(R8), Y9
 	VPADDQ 544(R8), Y9, Y9
 	VMOVUPS Y9, 736(R8)
+placed5:
 	MOVQ 576(R9), SI
 	XORQ AX, AX
 	DECQ R13
@@ -2659,21 +2692,32 @@ over2:
 	VMOVUPS 576(R8), Y8
 	VPADDQ 384(R8), Y8, Y8
 	VMOVUPS Y8, 576(R8)
+	CMPQ R10, $32
+	JLE placed5
 	VMOVUPS 608(R8), Y9
 	VPADDQ 416(R8), Y9, Y9
 	VMOVUPS Y9, 608(R8)
+	CMPQ R10, $64
+	JLE placed5
 	VMOVUPS 640(R8), Y10
 	VPADDQ 448(R8), Y10, Y10
 	VMOVUPS Y10, 640(R8)
+	CMPQ R10, $96
+	JLE placed5
 	VMOVUPS 672(R8), Y11
 	VPADDQ 480(R8), Y11, Y11
 	VMOVUPS Y11, 672(R8)
+	CMPQ R10, $128
+	JLE placed5
 	VMOVUPS 704(R8), Y8
 	VPADDQ 512(R8), Y8, Y8
 	VMOVUPS Y8, 704(R8)
+	CMPQ R10, $160
+	JLE placed5
 	VMOVUPS 736(R8), Y9
 	VPADDQ 544(R8), Y9, Y9
 	VMOVUPS Y9, 736(R8)
+placed5:
 	MOVQ 576(R9), SI
 	XORQ AX, AX
 	DECQ R13
@@ -2683,115 +2727,115 @@ over2:
 
 DATA chain<>+0(SB)/8, $load0AVX2<>(SB)
 DATA chain<>+8(SB)/8, $load0HalfAVX2<>(SB)
-DATA chain<>+16(SB)/8, $load1AVX2<>(SB)
-DATA chain<>+24(SB)/8, $load1HalfAVX2<>(SB)
-DATA chain<>+32(SB)/8, $load2AVX2<>(SB)
-DATA chain<>+40(SB)/8, $load2HalfAVX2<>(SB)
-DATA chain<>+48(SB)/8, $load3AVX2<>(SB)
-DATA chain<>+56(SB)/8, $load3HalfAVX2<>(SB)
-DATA chain<>+64(SB)/8, $load4AVX2<>(SB)
-DATA chain<>+72(SB)/8, $load4HalfAVX2<>(SB)
-DATA chain<>+80(SB)/8, $load5AVX2<>(SB)
-DATA chain<>+88(SB)/8, $load5HalfAVX2<>(SB)
-DATA chain<>+96(SB)/8, $add0AVX2<>(SB)
-DATA chain<>+104(SB)/8, $add0HalfAVX2<>(SB)
-DATA chain<>+112(SB)/8, $add1AVX2<>(SB)
-DATA chain<>+120(SB)/8, $add1HalfAVX2<>(SB)
-DATA chain<>+128(SB)/8, $add2AVX2<>(SB)
-DATA chain<>+136(SB)/8, $add2HalfAVX2<>(SB)
-DATA chain<>+144(SB)/8, $add3AVX2<>(SB)
-DATA chain<>+152(SB)/8, $add3HalfAVX2<>(SB)
-DATA chain<>+160(SB)/8, $add4AVX2<>(SB)
-DATA chain<>+168(SB)/8, $add4HalfAVX2<>(SB)
-DATA chain<>+176(SB)/8, $add5AVX2<>(SB)
-DATA chain<>+184(SB)/8, $add5HalfAVX2<>(SB)
-DATA chain<>+192(SB)/8, $sub0AVX2<>(SB)
-DATA chain<>+200(SB)/8, $sub0HalfAVX2<>(SB)
-DATA chain<>+208(SB)/8, $sub1AVX2<>(SB)
-DATA chain<>+216(SB)/8, $sub1HalfAVX2<>(SB)
-DATA chain<>+224(SB)/8, $sub2AVX2<>(SB)
-DATA chain<>+232(SB)/8, $sub2HalfAVX2<>(SB)
-DATA chain<>+240(SB)/8, $sub3AVX2<>(SB)
-DATA chain<>+248(SB)/8, $sub3HalfAVX2<>(SB)
-DATA chain<>+256(SB)/8, $sub4AVX2<>(SB)
-DATA chain<>+264(SB)/8, $sub4HalfAVX2<>(SB)
-DATA chain<>+272(SB)/8, $sub5AVX2<>(SB)
-DATA chain<>+280(SB)/8, $sub5HalfAVX2<>(SB)
-DATA chain<>+288(SB)/8, $subFrom0AVX2<>(SB)
-DATA chain<>+296(SB)/8, $subFrom0HalfAVX2<>(SB)
-DATA chain<>+304(SB)/8, $subFrom1AVX2<>(SB)
-DATA chain<>+312(SB)/8, $subFrom1HalfAVX2<>(SB)
-DATA chain<>+320(SB)/8, $subFrom2AVX2<>(SB)
-DATA chain<>+328(SB)/8, $subFrom2HalfAVX2<>(SB)
-DATA chain<>+336(SB)/8, $subFrom3AVX2<>(SB)
-DATA chain<>+344(SB)/8, $subFrom3HalfAVX2<>(SB)
-DATA chain<>+352(SB)/8, $subFrom4AVX2<>(SB)
-DATA chain<>+360(SB)/8, $subFrom4HalfAVX2<>(SB)
-DATA chain<>+368(SB)/8, $subFrom5AVX2<>(SB)
-DATA chain<>+376(SB)/8, $subFrom5HalfAVX2<>(SB)
-DATA chain<>+384(SB)/8, $mul0AVX2<>(SB)
-DATA chain<>+392(SB)/8, $mul0HalfAVX2<>(SB)
-DATA chain<>+400(SB)/8, $mul1AVX2<>(SB)
-DATA chain<>+408(SB)/8, $mul1HalfAVX2<>(SB)
-DATA chain<>+416(SB)/8, $mul2AVX2<>(SB)
-DATA chain<>+424(SB)/8, $mul2HalfAVX2<>(SB)
-DATA chain<>+432(SB)/8, $mul3AVX2<>(SB)
-DATA chain<>+440(SB)/8, $mul3HalfAVX2<>(SB)
-DATA chain<>+448(SB)/8, $mul4AVX2<>(SB)
-DATA chain<>+456(SB)/8, $mul4HalfAVX2<>(SB)
-DATA chain<>+464(SB)/8, $mul5AVX2<>(SB)
-DATA chain<>+472(SB)/8, $mul5HalfAVX2<>(SB)
-DATA chain<>+480(SB)/8, $div0AVX2<>(SB)
-DATA chain<>+488(SB)/8, $div0HalfAVX2<>(SB)
-DATA chain<>+496(SB)/8, $div1AVX2<>(SB)
-DATA chain<>+504(SB)/8, $div1HalfAVX2<>(SB)
-DATA chain<>+512(SB)/8, $div2AVX2<>(SB)
-DATA chain<>+520(SB)/8, $div2HalfAVX2<>(SB)
-DATA chain<>+528(SB)/8, $div3AVX2<>(SB)
-DATA chain<>+536(SB)/8, $div3HalfAVX2<>(SB)
-DATA chain<>+544(SB)/8, $div4AVX2<>(SB)
-DATA chain<>+552(SB)/8, $div4HalfAVX2<>(SB)
-DATA chain<>+560(SB)/8, $div5AVX2<>(SB)
-DATA chain<>+568(SB)/8, $div5HalfAVX2<>(SB)
-DATA chain<>+576(SB)/8, $divInto0AVX2<>(SB)
-DATA chain<>+584(SB)/8, $divInto0HalfAVX2<>(SB)
-DATA chain<>+592(SB)/8, $divInto1AVX2<>(SB)
-DATA chain<>+600(SB)/8, $divInto1HalfAVX2<>(SB)
-DATA chain<>+608(SB)/8, $divInto2AVX2<>(SB)
-DATA chain<>+616(SB)/8, $divInto2HalfAVX2<>(SB)
-DATA chain<>+624(SB)/8, $divInto3AVX2<>(SB)
-DATA chain<>+632(SB)/8, $divInto3HalfAVX2<>(SB)
-DATA chain<>+640(SB)/8, $divInto4AVX2<>(SB)
-DATA chain<>+648(SB)/8, $divInto4HalfAVX2<>(SB)
-DATA chain<>+656(SB)/8, $divInto5AVX2<>(SB)
-DATA chain<>+664(SB)/8, $divInto5HalfAVX2<>(SB)
-DATA chain<>+672(SB)/8, $keepAVX2<>(SB)
-DATA chain<>+680(SB)/8, $keepHalfAVX2<>(SB)
-DATA chain<>+688(SB)/8, $shuffleAVX2<>(SB)
-DATA chain<>+696(SB)/8, $shuffleHalfAVX2<>(SB)
-DATA chain<>+704(SB)/8, $roundAVX2<>(SB)
-DATA chain<>+712(SB)/8, $roundHalfAVX2<>(SB)
-DATA chain<>+720(SB)/8, $ask1AVX2<>(SB)
-DATA chain<>+728(SB)/8, $ask1HalfAVX2<>(SB)
-DATA chain<>+736(SB)/8, $ask2AVX2<>(SB)
-DATA chain<>+744(SB)/8, $ask2HalfAVX2<>(SB)
-DATA chain<>+752(SB)/8, $ask4AVX2<>(SB)
-DATA chain<>+760(SB)/8, $ask4HalfAVX2<>(SB)
-DATA chain<>+768(SB)/8, $sumAVX2<>(SB)
-DATA chain<>+776(SB)/8, $sumHalfAVX2<>(SB)
-DATA chain<>+784(SB)/8, $storeFloat32AVX2<>(SB)
-DATA chain<>+792(SB)/8, $storeFloat32HalfAVX2<>(SB)
-DATA chain<>+800(SB)/8, $storeFloat32PastAVX2<>(SB)
-DATA chain<>+808(SB)/8, $storeFloat32PastHalfAVX2<>(SB)
-DATA chain<>+816(SB)/8, $storeBFloat16AVX2<>(SB)
-DATA chain<>+824(SB)/8, $storeBFloat16HalfAVX2<>(SB)
-DATA chain<>+832(SB)/8, $storeBFloat16PastAVX2<>(SB)
-DATA chain<>+840(SB)/8, $storeBFloat16PastHalfAVX2<>(SB)
-DATA chain<>+848(SB)/8, $turnAVX2<>(SB)
-DATA chain<>+856(SB)/8, $turnHalfAVX2<>(SB)
-DATA chain<>+864(SB)/8, $turnSumAVX2<>(SB)
-DATA chain<>+872(SB)/8, $turnSumHalfAVX2<>(SB)
-GLOBL chain<>(SB), NOPTR, $880
+DATA chain<>+32(SB)/8, $load1AVX2<>(SB)
+DATA chain<>+40(SB)/8, $load1HalfAVX2<>(SB)
+DATA chain<>+64(SB)/8, $load2AVX2<>(SB)
+DATA chain<>+72(SB)/8, $load2HalfAVX2<>(SB)
+DATA chain<>+96(SB)/8, $load3AVX2<>(SB)
+DATA chain<>+104(SB)/8, $load3HalfAVX2<>(SB)
+DATA chain<>+128(SB)/8, $load4AVX2<>(SB)
+DATA chain<>+136(SB)/8, $load4HalfAVX2<>(SB)
+DATA chain<>+160(SB)/8, $load5AVX2<>(SB)
+DATA chain<>+168(SB)/8, $load5HalfAVX2<>(SB)
+DATA chain<>+192(SB)/8, $add0AVX2<>(SB)
+DATA chain<>+200(SB)/8, $add0HalfAVX2<>(SB)
+DATA chain<>+224(SB)/8, $add1AVX2<>(SB)
+DATA chain<>+232(SB)/8, $add1HalfAVX2<>(SB)
+DATA chain<>+256(SB)/8, $add2AVX2<>(SB)
+DATA chain<>+264(SB)/8, $add2HalfAVX2<>(SB)
+DATA chain<>+288(SB)/8, $add3AVX2<>(SB)
+DATA chain<>+296(SB)/8, $add3HalfAVX2<>(SB)
+DATA chain<>+320(SB)/8, $add4AVX2<>(SB)
+DATA chain<>+328(SB)/8, $add4HalfAVX2<>(SB)
+DATA chain<>+352(SB)/8, $add5AVX2<>(SB)
+DATA chain<>+360(SB)/8, $add5HalfAVX2<>(SB)
+DATA chain<>+384(SB)/8, $sub0AVX2<>(SB)
+DATA chain<>+392(SB)/8, $sub0HalfAVX2<>(SB)
+DATA chain<>+416(SB)/8, $sub1AVX2<>(SB)
+DATA chain<>+424(SB)/8, $sub1HalfAVX2<>(SB)
+DATA chain<>+448(SB)/8, $sub2AVX2<>(SB)
+DATA chain<>+456(SB)/8, $sub2HalfAVX2<>(SB)
+DATA chain<>+480(SB)/8, $sub3AVX2<>(SB)
+DATA chain<>+488(SB)/8, $sub3HalfAVX2<>(SB)
+DATA chain<>+512(SB)/8, $sub4AVX2<>(SB)
+DATA chain<>+520(SB)/8, $sub4HalfAVX2<>(SB)
+DATA chain<>+544(SB)/8, $sub5AVX2<>(SB)
+DATA chain<>+552(SB)/8, $sub5HalfAVX2<>(SB)
+DATA chain<>+576(SB)/8, $subFrom0AVX2<>(SB)
+DATA chain<>+584(SB)/8, $subFrom0HalfAVX2<>(SB)
+DATA chain<>+608(SB)/8, $subFrom1AVX2<>(SB)
+DATA chain<>+616(SB)/8, $subFrom1HalfAVX2<>(SB)
+DATA chain<>+640(SB)/8, $subFrom2AVX2<>(SB)
+DATA chain<>+648(SB)/8, $subFrom2HalfAVX2<>(SB)
+DATA chain<>+672(SB)/8, $subFrom3AVX2<>(SB)
+DATA chain<>+680(SB)/8, $subFrom3HalfAVX2<>(SB)
+DATA chain<>+704(SB)/8, $subFrom4AVX2<>(SB)
+DATA chain<>+712(SB)/8, $subFrom4HalfAVX2<>(SB)
+DATA chain<>+736(SB)/8, $subFrom5AVX2<>(SB)
+DATA chain<>+744(SB)/8, $subFrom5HalfAVX2<>(SB)
+DATA chain<>+768(SB)/8, $mul0AVX2<>(SB)
+DATA chain<>+776(SB)/8, $mul0HalfAVX2<>(SB)
+DATA chain<>+800(SB)/8, $mul1AVX2<>(SB)
+DATA chain<>+808(SB)/8, $mul1HalfAVX2<>(SB)
+DATA chain<>+832(SB)/8, $mul2AVX2<>(SB)
+DATA chain<>+840(SB)/8, $mul2HalfAVX2<>(SB)
+DATA chain<>+864(SB)/8, $mul3AVX2<>(SB)
+DATA chain<>+872(SB)/8, $mul3HalfAVX2<>(SB)
+DATA chain<>+896(SB)/8, $mul4AVX2<>(SB)
+DATA chain<>+904(SB)/8, $mul4HalfAVX2<>(SB)
+DATA chain<>+928(SB)/8, $mul5AVX2<>(SB)
+DATA chain<>+936(SB)/8, $mul5HalfAVX2<>(SB)
+DATA chain<>+960(SB)/8, $div0AVX2<>(SB)
+DATA chain<>+968(SB)/8, $div0HalfAVX2<>(SB)
+DATA chain<>+992(SB)/8, $div1AVX2<>(SB)
+DATA chain<>+1000(SB)/8, $div1HalfAVX2<>(SB)
+DATA chain<>+1024(SB)/8, $div2AVX2<>(SB)
+DATA chain<>+1032(SB)/8, $div2HalfAVX2<>(SB)
+DATA chain<>+1056(SB)/8, $div3AVX2<>(SB)
+DATA chain<>+1064(SB)/8, $div3HalfAVX2<>(SB)
+DATA chain<>+1088(SB)/8, $div4AVX2<>(SB)
+DATA chain<>+1096(SB)/8, $div4HalfAVX2<>(SB)
+DATA chain<>+1120(SB)/8, $div5AVX2<>(SB)
+DATA chain<>+1128(SB)/8, $div5HalfAVX2<>(SB)
+DATA chain<>+1152(SB)/8, $divInto0AVX2<>(SB)
+DATA chain<>+1160(SB)/8, $divInto0HalfAVX2<>(SB)
+DATA chain<>+1184(SB)/8, $divInto1AVX2<>(SB)
+DATA chain<>+1192(SB)/8, $divInto1HalfAVX2<>(SB)
+DATA chain<>+1216(SB)/8, $divInto2AVX2<>(SB)
+DATA chain<>+1224(SB)/8, $divInto2HalfAVX2<>(SB)
+DATA chain<>+1248(SB)/8, $divInto3AVX2<>(SB)
+DATA chain<>+1256(SB)/8, $divInto3HalfAVX2<>(SB)
+DATA chain<>+1280(SB)/8, $divInto4AVX2<>(SB)
+DATA chain<>+1288(SB)/8, $divInto4HalfAVX2<>(SB)
+DATA chain<>+1312(SB)/8, $divInto5AVX2<>(SB)
+DATA chain<>+1320(SB)/8, $divInto5HalfAVX2<>(SB)
+DATA chain<>+1344(SB)/8, $keepAVX2<>(SB)
+DATA chain<>+1352(SB)/8, $keepHalfAVX2<>(SB)
+DATA chain<>+1376(SB)/8, $shuffleAVX2<>(SB)
+DATA chain<>+1384(SB)/8, $shuffleHalfAVX2<>(SB)
+DATA chain<>+1408(SB)/8, $roundAVX2<>(SB)
+DATA chain<>+1416(SB)/8, $roundHalfAVX2<>(SB)
+DATA chain<>+1440(SB)/8, $ask1AVX2<>(SB)
+DATA chain<>+1448(SB)/8, $ask1HalfAVX2<>(SB)
+DATA chain<>+1472(SB)/8, $ask2AVX2<>(SB)
+DATA chain<>+1480(SB)/8, $ask2HalfAVX2<>(SB)
+DATA chain<>+1504(SB)/8, $ask4AVX2<>(SB)
+DATA chain<>+1512(SB)/8, $ask4HalfAVX2<>(SB)
+DATA chain<>+1536(SB)/8, $sumAVX2<>(SB)
+DATA chain<>+1544(SB)/8, $sumHalfAVX2<>(SB)
+DATA chain<>+1568(SB)/8, $storeFloat32AVX2<>(SB)
+DATA chain<>+1576(SB)/8, $storeFloat32HalfAVX2<>(SB)
+DATA chain<>+1600(SB)/8, $storeFloat32PastAVX2<>(SB)
+DATA chain<>+1608(SB)/8, $storeFloat32PastHalfAVX2<>(SB)
+DATA chain<>+1632(SB)/8, $storeBFloat16AVX2<>(SB)
+DATA chain<>+1640(SB)/8, $storeBFloat16HalfAVX2<>(SB)
+DATA chain<>+1664(SB)/8, $storeBFloat16PastAVX2<>(SB)
+DATA chain<>+1672(SB)/8, $storeBFloat16PastHalfAVX2<>(SB)
+DATA chain<>+1696(SB)/8, $turnAVX2<>(SB)
+DATA chain<>+1704(SB)/8, $turnHalfAVX2<>(SB)
+DATA chain<>+1728(SB)/8, $turnSumAVX2<>(SB)
+DATA chain<>+1736(SB)/8, $turnSumHalfAVX2<>(SB)
+GLOBL chain<>(SB), NOPTR, $1760
 
 // func chainAVX2(c, rows, n, native)
 TEXT ·chainAVX2(SB), NOSPLIT, $0-25
@@ -2802,8 +2846,8 @@ TEXT ·chainAVX2(SB), NOSPLIT, $0-25
 	MOVQ R8, R9
 find1:
 	MOVQ (R9), BX
-	SHLQ $4, BX
-	MOVQ (R12)(BX*1), SI
+	SHLQ $5, BX
+	MOVQ 0(R12)(BX*1), SI
 	MOVQ SI, 768(R9)
 	MOVQ 8(R12)(BX*1), SI
 	MOVQ SI, 960(R9)
@@ -2815,17 +2859,30 @@ find1:
 	VPXOR Y13, Y13, Y13
 	VPXOR Y14, Y14, Y14
 	VPXOR Y15, Y15, Y15
+	MOVQ R9, R10
+	SUBQ R8, R10
 	VMOVUPS 192(R8), Y8
 	VMOVUPS Y8, 576(R8)
+	CMPQ R10, $32
+	JLE placed2
 	VMOVUPS 224(R8), Y9
 	VMOVUPS Y9, 608(R8)
+	CMPQ R10, $64
+	JLE placed2
 	VMOVUPS 256(R8), Y10
 	VMOVUPS Y10, 640(R8)
+	CMPQ R10, $96
+	JLE placed2
 	VMOVUPS 288(R8), Y11
 	VMOVUPS Y11, 672(R8)
+	CMPQ R10, $128
+	JLE placed2
 	VMOVUPS 320(R8), Y8
 	VMOVUPS Y8, 704(R8)
+	CMPQ R10, $160
+	JLE placed2
 	VMOVUPS 352(R8), Y9
 	VMOVUPS Y9, 736(R8)
+placed2:
 	MOVQ $-32, AX
 	JMP turnHalfAVX2<>(SB)
