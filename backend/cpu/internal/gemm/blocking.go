@@ -77,7 +77,7 @@ func (p *MicroKernels[S, C]) BlockingDirect(m, n, k, ldb int, far bool) (run, co
 		return even(max(1, k/p.KU), run) * p.KU, min(cols, n), [2]int{p.MR, p.NR}
 	}
 	t := p.direct.of(m, n)
-	return p.directSteps(m, n, k, ldb, far) * p.KU, n, [2]int{even(min(m, p.MR), t.rows), t.cols}
+	return p.directSteps(m, k, ldb, far) * p.KU, n, [2]int{even(min(m, p.MR), t.rows), t.cols}
 }
 
 // even is the size of pieces, at most limit, that divide n evenly.
