@@ -16,7 +16,7 @@ type directKernel[C Sum] struct {
 	whole  bool
 	pieces pieceCuts
 	steps  int  // that a tile runs over, if asked for; 0 for directSteps's own
-	deep   bool // it runs deep for few rows of a too
+	deep   bool // it runs over more steps for few rows of a too
 }
 
 // A directTile computes up to so many rows and columns.
@@ -198,7 +198,7 @@ func (x *directBlock[S, C]) run(j0, j1, s0, s1 int) {
 		return
 	}
 	x.begin(s0, s1-s0)
-	chunk := x.directSteps(x.m, j1-j0, (s1-s0)*x.KU, x.ldb, x.far)
+	chunk := x.directSteps(x.m, (s1-s0)*x.KU, x.ldb, x.far)
 	near, along := x.near(x.k, x.ldb, 3), x.near(x.k, x.ldb, 2)
 	for s := s0; s < s1; s += chunk {
 		steps, cols := min(chunk, s1-s), 0
@@ -269,27 +269,25 @@ func (x *directBlock[S, C]) edge(j, cols, s, steps int) {
 }
 
 // directSteps is how many steps a tile runs over before the next columns get their turn, as
-// measured. Deep runs mean few passes over c. But each of their rows of b is a stream of its own,
-// and processors follow about sixteen: for few rows of a, or a b in memory, that is worth more, but
-// not where widening b takes as long as reading it. Short rows follow each other, and from far they
+// measured. Deep runs mean few passes over c. But each of their rows of b is a stream of its own:
+// processors follow about sixteen, and more than 64, a multiple of 4 KiB apart, drive each other out
+// of L1. Few rows of a wait for b, and more for c. Short rows follow each other, and from far they
 // come faster if all of them are read that are near in memory, before others are.
-func (p *MicroKernels[S, C]) directSteps(m, n, k, ldb int, far bool) int {
+func (p *MicroKernels[S, C]) directSteps(m, k, ldb int, far bool) int {
 	if p.direct.steps > 0 {
 		return p.direct.steps
 	}
-	const deep = 128
-	near, short := p.near(k, ldb, 3), ldb*memory.Size[S]() <= directAhead && m <= p.MR
+	rows, short := 2*directStreams, ldb*memory.Size[S]() <= directAhead && m <= p.MR
 	switch {
-	case near && !(short && far):
+	case p.near(k, ldb, 3) && !(short && far):
 		return ceil(k, p.KU)
 	case short:
-		return max(directStreams, 2*directStreams/p.KU)
+	case m <= 4 && !p.direct.deep:
+		rows = directStreams
+	case m > p.MR:
+		rows = 4 * directStreams
 	}
-	inMemory := k*n*memory.Size[S]() > p.host.L3
-	if p.KU == 1 && !p.direct.deep && (m <= 4 || m <= p.MR && inMemory) {
-		return directStreams
-	}
-	return deep
+	return max(directStreams, rows/p.KU)
 }
 
 const (
