@@ -38,8 +38,8 @@ func (p *MicroKernels[S, C]) Taped(t *Tape) *MicroKernels[S, C] {
 	}
 	q.direct.tiles = slices.Clone(p.direct.tiles)
 	for i, tile := range p.direct.tiles {
-		q.direct.tiles[i].run = func(c *C, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *C, accumulate bool) {
-			t.keep(func() { tile.run(c, ldc, steps, a, lda, step, b, ldb, ahead, rows, cols, bias, accumulate) })
+		q.direct.tiles[i].run = func(c *C, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, height, rows, cols int, bias *C, accumulate bool) {
+			t.keep(func() { tile.run(c, ldc, steps, a, lda, step, b, ldb, ahead, height, rows, cols, bias, accumulate) })
 		}
 	}
 	return &q
