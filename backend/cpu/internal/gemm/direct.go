@@ -37,26 +37,20 @@ func widening[C Sum](lanes int, tiles ...directTile[C]) []directTile[C] {
 // takes the fewest cycles, if a cycle loads two vectors or words or multiplies two vectors.
 func (d *directKernel[C]) of(m, n, steps int) (best directTile[C], cols int) {
 	const turn = 40 // halves of a cycle, beside one for each vector of sums
-	least := 0
+	least, narrower := 0, 0
 	for i, t := range d.tiles {
-		halves := func(vectors int) int { // of all rows by a tile's columns
-			turns := ceil(m, d.tiles[vectors-1].rows)
-			rows := ceil(m, turns)
-			return turns * (steps*max(rows*vectors, rows+2*vectors) + rows*vectors + turn)
-		}
-		all, whole := ceil(n, d.tiles[0].cols), 1+i
-		tiles := ceil(all, whole)
-		wide := max(1, tiles-(tiles*whole-all))
-		time := wide * halves(whole)
-		if narrow := tiles - wide; narrow > 0 {
-			time += narrow * halves(ceil(all-wide*whole, narrow))
-		}
+		vectors, turns, all := i+1, ceil(m, t.rows), ceil(n, d.tiles[0].cols)
+		rows, tiles := ceil(m, turns), ceil(all, vectors)
+		halves := turns * (steps*max(rows*vectors, rows+2*vectors) + rows*vectors + turn) // of all rows by its columns
+		wide := max(1, tiles-(tiles*vectors-all))
+		time := wide*halves + (tiles-wide)*narrower
 		if i == 0 || time < least {
 			best, least, cols = t, time, min(n, wide*t.cols)
 		}
 		if t.cols >= n {
 			break
 		}
+		narrower = halves
 	}
 	return best, cols
 }
@@ -139,10 +133,8 @@ func (p *MicroKernels[S, C]) MultiplyDirect(r Run[S], c []C, ldc, m, n, k int, b
 		p.Multiply(r, c, ldc, m, n, k, accumulate)
 		return
 	}
-	x := directBlock[S, C]{MicroKernels: p, c: c, ldc: ldc, m: m, k: k, a: p.left(r, m, k), b: b, ldb: ldb, far: r.Far, accumulate: accumulate, work: directWorks.Get().(*directWork)}
-	if p.kernel.tape == nil {
-		defer directWorks.Put(x.work)
-	}
+	x := p.directBlock(r, c, ldc, m, k, b, ldb, accumulate)
+	defer x.done()
 	steps := k / p.KU
 	switch p.Read(m, ldb) {
 	case ReadStreams:
@@ -175,6 +167,17 @@ type directBlock[S Source, C Sum] struct {
 	accumulate bool
 	work       *directWork
 	bias       bias[C] // of the steps that begin has told
+}
+
+func (p *MicroKernels[S, C]) directBlock(r Run[S], c []C, ldc, m, k int, b []S, ldb int, accumulate bool) directBlock[S, C] {
+	return directBlock[S, C]{MicroKernels: p, c: c, ldc: ldc, m: m, k: k, a: p.left(r, m, k), b: b, ldb: ldb, far: r.Far, accumulate: accumulate, work: directWorks.Get().(*directWork)}
+}
+
+// done gives memory back, but that of calls on a tape.
+func (x *directBlock[S, C]) done() {
+	if x.kernel.tape == nil {
+		directWorks.Put(x.work)
+	}
 }
 
 // begin prepares to multiply some steps.

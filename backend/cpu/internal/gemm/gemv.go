@@ -118,10 +118,10 @@ func (x *gemvKernel[C]) spreads(n, k int) bool {
 }
 
 // PaysColumns reports whether MultiplyColumns of m rows by n columns of k elements is assumed to be
-// faster than tiles; false where it may not be called.
+// faster than tiles that read panels; false where it may not be called.
 func (p *MicroKernels[S, C]) PaysColumns(m, n, k int) bool {
 	const (
-		shallow = 64 // a spread gains by no copies of b, and no calls for each few rows
+		shallow = 64 // b is read where it lies: a copy takes longer than it saves
 		rows    = 4  // of a for each column, from which a copy of it is worth its time
 	)
 	x, steps := &p.kernel.gemv, ceil(k, p.KU)
@@ -137,7 +137,7 @@ func (p *MicroKernels[S, C]) PaysColumns(m, n, k int) bool {
 	case x.spread == nil: // a tile takes half as long for a step of a row, and some time for a row
 		return n <= x.columns && n*(steps/x.lanes+6) <= steps+24
 	}
-	return n <= x.columns || n <= x.lanes && k <= shallow
+	return n <= x.columns || k <= shallow && (n <= x.lanes || len(p.direct.tiles) > 1 && p.near(k, n, 1))
 }
 
 // MultiplyColumns is Multiply of a Run whose rows of a lie in memory, any number of elements, and whose B is
@@ -151,6 +151,12 @@ func (p *MicroKernels[S, C]) MultiplyColumns(r Run[S], c []C, ldc, m, n, k int, 
 		return
 	}
 	a, lda, x := extent(r.Rows, m, k, r.LDA), r.LDA*memory.Size[S](), &p.kernel.gemv
+	if n > x.lanes && len(p.direct.tiles) > 1 {
+		tiles := p.directBlock(r, c, ldc, m, k, b, ldb, accumulate)
+		defer tiles.done()
+		tiles.run(0, n, 0, k)
+		return
+	}
 	if x.spreads(n, k) {
 		for j := 0; j < n; j += x.lanes {
 			x.spread(&c[j], ldc, at(a, 0), at(b, j), lda, ldb*memory.Size[S](), k, m, min(n-j, x.lanes), accumulate)
