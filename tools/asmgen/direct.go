@@ -178,8 +178,8 @@ func (t Direct) constants() []string {
 // tile writes the micro-kernel. It is that of Tile, but for where a and b come from;
 // columns beyond the edge are loaded as zero, or with masks missing as they are.
 func (t Direct) tile(a *Asm) {
-	a.Func("direct"+t.Name+t.Suffix, t.summing("ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *C"),
-		"", rLDC, rSteps, rA, "", "", rB, rLDB, rDirect, rRows, rCols)
+	a.Func("direct"+t.Name+t.Suffix, t.summing("ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, rows, cols int, bias *C"),
+		"", rLDC, rSteps, rA, "", "", rB, rLDB, rDirect, "", rRows, rCols)
 	a.Op("SHLQ", imm(2), rLDC)
 	a.Op("ADDQ", rB, rDirect)
 	if t.Masks || t.last {
@@ -274,9 +274,8 @@ func (t Direct) step(a *Asm, s, rows int, sums []string) {
 		}
 	}
 	t.words(t, a, b, scratch)
-	for _, row := range []string{rB, rDirect} {
-		a.Op("LEAQ", indexed(at(row, 0), rLDB, t.KU), row)
-	}
+	a.Op("LEAQ", indexed(at(rB, 0), rLDB, t.KU), rB)
+	a.Op("ADDQ", a.arg("further"), rDirect)
 	switch {
 	case t.offset:
 		scratch = scratch[:len(scratch)-len(t.constants())]

@@ -33,14 +33,19 @@ func widening[C Sum](lanes int, tiles ...directTile[C]) []directTile[C] {
 	return tiles
 }
 
-// of is the tile for m rows and n columns, of which it may take several: that which takes the fewest
-// cycles for each column of a step, if a cycle loads two vectors or words or multiplies two vectors.
+// of is the tile for m rows and n columns, of which it may take several and narrower ones for what is
+// left: that by which a step takes the fewest cycles.
 func (d *directKernel[C]) of(m, n int) (best directTile[C]) {
-	least := 0
+	least, lanes := 0, d.tiles[0].cols
 	for i, t := range d.tiles {
-		vectors, turns := i+1, ceil(m, t.rows)
+		turns := ceil(m, t.rows)
 		rows := ceil(m, turns)
-		if cycles := turns * max(rows*vectors, rows+2*vectors) * (840 / vectors); i == 0 || cycles < least {
+		cycles := n / t.cols * d.cycles(i, rows)
+		if rest := n % t.cols; rest > 0 {
+			cycles += d.cycles(ceil(rest, lanes)-1, rows)
+		}
+		cycles *= turns
+		if i == 0 || cycles < least {
 			best, least = t, cycles
 		}
 		if t.cols >= n {
@@ -90,10 +95,10 @@ func (p *MicroKernels[S, C]) Read(m, ldb int) ReadB {
 //	}
 //
 // Few sums are kept in parts, as tiles of AVX2 keep them. Of several vectors of columns, only the
-// last may be cut off. Meanwhile each step asks for the memory ahead bytes behind what it reads of
-// b, which need not be b's. Those of AVX2 that widen b read all columns, whatever cols is. Sums
+// last may be cut off. Meanwhile the first step asks for the memory ahead bytes behind what it reads of
+// b, which need not be b's, and each step for what lies further bytes behind that. Those of AVX2 that widen b read all columns, whatever cols is. Sums
 // start from zero, but those of quads of AVX-512 from a bias, if it is not nil.
-type direct[C Sum] func(c *C, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *C, accumulate bool)
+type direct[C Sum] func(c *C, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, rows, cols int, bias *C, accumulate bool)
 
 // DirectRows is the number of rows of a up to which MultiplyDirect is faster than PackB and Block
 // of the same product, as measured with b in L3 and in memory; 0 where MultiplyDirect may not be
@@ -130,6 +135,9 @@ func (p *MicroKernels[S, C]) MultiplyDirect(r Run[S], c []C, ldc, m, n, k int, b
 	x := directBlock[S, C]{MicroKernels: p, c: c, ldc: ldc, m: m, k: k, a: p.left(r, m, k), b: b, ldb: ldb, far: r.Far, accumulate: accumulate, work: directWorks.Get().(*directWork)}
 	if p.kernel.tape == nil {
 		defer directWorks.Put(x.work)
+	}
+	if p.kernel.tape != nil {
+		x.tape(n)
 	}
 	steps := k / p.KU
 	switch p.Read(m, ldb) {
@@ -211,6 +219,14 @@ func (x *directBlock[S, C]) run(j0, j1, s0, s1 int) {
 	}
 }
 
+// cycles is twice how many the tile of i+1 vectors takes for a step of m rows, if a cycle loads two vectors or
+// words or multiplies two vectors, and each vector of b takes half of one more to come from L2.
+func (d *directKernel[C]) cycles(i, m int) int {
+	vectors, turns := i+1, ceil(m, d.tiles[i].rows)
+	rows := ceil(m, turns)
+	return turns * (max(rows*vectors, rows+2*vectors) + vectors)
+}
+
 // near reports whether a b of k rows that lie ldb elements apart stays in L2.
 func (p *MicroKernels[S, C]) near(k, ldb int) bool {
 	return k*ldb*memory.Size[S]() <= p.host.L2OrUsual()/2
@@ -254,7 +270,7 @@ func (x *directBlock[S, C]) column(tile directTile[C], i0, i1, j, cols, s, steps
 	rows := x.rowsOf(tile)
 	for i := i0; i < i1; i += rows {
 		a := offset(x.a.at(i/x.MR, s), i%x.MR*x.a.row)
-		tile.run(&x.c[i*x.ldc+j], x.ldc, steps, a, x.a.row, x.a.step, b, ldb, ahead, min(rows, i1-i), cols, x.bias.at(i, s), accumulate)
+		tile.run(&x.c[i*x.ldc+j], x.ldc, steps, a, x.a.row, x.a.step, b, ldb, ahead, x.KU*ldb, min(rows, i1-i), cols, x.bias.at(i, s), accumulate)
 	}
 }
 
