@@ -96,10 +96,10 @@ func (p *MicroKernels[S, C]) Read(m, ldb int) ReadB {
 //
 // Height rows are computed at a time, at most as many as its tile has, and along these all columns, of
 // whose last tile only the last vector may be cut off. Few sums are kept in parts, as tiles of AVX2
-// keep them. Meanwhile each step asks for the memory ahead bytes behind what it reads of b, which need
-// not be b's; for nothing if ahead is 0. Those of AVX2 that widen b read all columns, whatever cols is. Sums
-// start from zero, but those of quads of AVX-512 from a bias, if it is not nil.
-type direct[C Sum] func(c *C, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, height, rows, cols int, bias *C, accumulate bool)
+// keep them. Meanwhile the first step asks for the memory ahead bytes behind what it reads of b, which need
+// not be b's, and each further one for what lies further bytes behind that. Those of AVX2 that widen b read
+// all columns, whatever cols is. Sums start from zero, but those of quads of AVX-512 from a bias, if it is not nil.
+type direct[C Sum] func(c *C, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *C, accumulate bool)
 
 // DirectRows is the number of rows of a up to which MultiplyDirect is faster than PackB and Block
 // of the same product, as measured with b in L3 and in memory; 0 where MultiplyDirect may not be
@@ -133,7 +133,7 @@ func (p *MicroKernels[S, C]) MultiplyDirect(r Run[S], c []C, ldc, m, n, k int, b
 		p.Multiply(r, c, ldc, m, n, k, accumulate)
 		return
 	}
-	x := p.directBlock(r, c, ldc, m, k, b, ldb, accumulate)
+	x := p.directBlock(r, c, ldc, m, n, k, b, ldb, accumulate)
 	defer x.done()
 	steps := k / p.KU
 	switch p.Read(m, ldb) {
@@ -169,8 +169,12 @@ type directBlock[S Source, C Sum] struct {
 	bias       bias[C] // of the steps that begin has told
 }
 
-func (p *MicroKernels[S, C]) directBlock(r Run[S], c []C, ldc, m, k int, b []S, ldb int, accumulate bool) directBlock[S, C] {
-	return directBlock[S, C]{MicroKernels: p, c: c, ldc: ldc, m: m, k: k, a: p.left(r, m, k), b: b, ldb: ldb, far: r.Far, accumulate: accumulate, work: directWorks.Get().(*directWork)}
+func (p *MicroKernels[S, C]) directBlock(r Run[S], c []C, ldc, m, n, k int, b []S, ldb int, accumulate bool) directBlock[S, C] {
+	x := directBlock[S, C]{MicroKernels: p, c: c, ldc: ldc, m: m, k: k, a: p.left(r, m, k), b: b, ldb: ldb, far: r.Far, accumulate: accumulate, work: directWorks.Get().(*directWork)}
+	if p.kernel.tape != nil {
+		x.tape(n)
+	}
+	return x
 }
 
 // done gives memory back, but that of calls on a tape.
@@ -258,12 +262,15 @@ const (
 // column multiplies cols columns by all rows of a, in about equal parts of those or of a panel.
 func (x *directBlock[S, C]) column(tile directTile[C], j, cols, s, steps, ahead int) {
 	b, ldb, accumulate := at(x.b, s*x.KU*x.ldb+j), x.ldb*memory.Size[S](), x.accumulate || s > 0
-	rows := x.m
+	rows, further := x.m, 0
+	if ahead != 0 {
+		further = x.KU * ldb
+	}
 	if x.a.packed {
 		rows = min(rows, x.MR)
 	}
 	for i := 0; i < x.m; i += rows {
-		tile.run(&x.c[i*x.ldc+j], x.ldc, steps, x.a.at(i/x.MR, s), x.a.row, x.a.step, b, ldb, ahead, even(rows, tile.rows), min(rows, x.m-i), cols, x.bias.at(i, s), accumulate)
+		tile.run(&x.c[i*x.ldc+j], x.ldc, steps, x.a.at(i/x.MR, s), x.a.row, x.a.step, b, ldb, ahead, further, even(rows, tile.rows), min(rows, x.m-i), cols, x.bias.at(i, s), accumulate)
 	}
 }
 
