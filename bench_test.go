@@ -13,11 +13,21 @@ import (
 
 // matrix is of small numbers, each unlike its neighbours.
 func matrix(d tile.Dtype, rows, cols int) matladder.Tensor {
-	if d == tile.BFloat16 {
+	switch d {
+	case tile.BFloat16:
 		x, t := matladder.Make[matladder.BFloat16](rows, cols)
 		for i := range x {
 			x[i] = matladder.ToBFloat16(float32(i%17)/16 - 0.5)
 		}
+		return t
+	case tile.Int8:
+		x, t := matladder.Make[int8](rows, cols)
+		for i := range x {
+			x[i] = int8(i%17) - 8
+		}
+		return t
+	case tile.Int32:
+		_, t := matladder.Make[int32](rows, cols)
 		return t
 	}
 	x, t := matladder.Make[float32](rows, cols)

@@ -32,10 +32,10 @@ func BenchmarkPrepack(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer machine.Close()
-	for _, s := range [][3]int{{16, 4096, 14336}, {512, 512, 512}} {
-		for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16} {
+	for _, s := range [][3]int{{1, 4096, 14336}, {4, 4096, 14336}, {16, 4096, 14336}, {64, 4096, 14336}, {512, 512, 512}} {
+		for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16, tile.Int8} {
 			p := problem.New(s[0], s[1], s[2], d)
-			p.Out = tile.Float32 // that MKL has too
+			p.Out = p.Acc // that MKL has too
 			b.Run(fmt.Sprintf("%dx%dx%d/%s", p.M, p.K, p.N, d), func(b *testing.B) { comparePacked(b, machine, program, p) })
 		}
 	}
@@ -53,7 +53,7 @@ func comparePacked(b *testing.B, machine *cpu.Backend, program string, p problem
 	if err != nil {
 		b.Fatal(err)
 	}
-	launches := 1 + int(4e9/float64(p.FLOPs()))
+	launches := 1 + int(min(4e9/float64(p.FLOPs()), 5e8/float64(p.Bytes())))
 	names := []string{"matladder"}
 	ways := []func() float64{func() float64 {
 		b.StartTimer()

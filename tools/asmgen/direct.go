@@ -22,7 +22,7 @@ const (
 	rLDB3   = rNext
 	rDirect = rAcc  // what each step asks for of b; until c is stored
 	rWord   = rCols // bytes from a word of a to the next; once there are masks
-	rAsks   = rC    // bytes from row to row of that; until c is stored
+	rAsks   = rC    // bytes from what a step asks for to what the next does; until c is stored
 	words   = "K3"  // mask of elements narrower than words
 )
 
@@ -179,14 +179,14 @@ func (t Direct) constants() []string {
 // tile writes the micro-kernel. It is that of Tile, but for where a and b come from;
 // columns beyond the edge are loaded as zero, or with masks missing as they are.
 func (t Direct) tile(a *Asm) {
-	a.FuncFrame("direct"+t.Name+t.Suffix, 24, t.summing("ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, height, rows, cols int, bias *C"))
+	a.FuncFrame("direct"+t.Name+t.Suffix, 24, t.summing("ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *C"))
 	for i, arg := range directRow {
 		a.load(arg, rCount)
 		a.Op("MOVQ", rCount, at("SP", 8*i))
 	}
-	turn, near := a.NewLabel("turn"), a.NewLabel("near")
+	turn := a.NewLabel("turn")
 	a.Place(turn)
-	for _, arg := range [][2]string{{"ldc", rLDC}, {"steps", rSteps}, {"a", rA}, {"b", rB}, {"ldb", rLDB}, {"ahead", rDirect}, {"height", rRows}, {"rows", rCount}, {"cols", rCols}} {
+	for _, arg := range [][2]string{{"ldc", rLDC}, {"steps", rSteps}, {"a", rA}, {"b", rB}, {"ldb", rLDB}, {"ahead", rDirect}, {"further", rAsks}, {"height", rRows}, {"rows", rCount}, {"cols", rCols}} {
 		a.load(arg[0], arg[1])
 	}
 	a.Op("SHLQ", imm(2), rLDC)
@@ -195,11 +195,6 @@ func (t Direct) tile(a *Asm) {
 	a.Op("MOVQ", imm(t.Vectors*t.Lanes), rCount)
 	a.Op("CMPQ", rCols, rCount)
 	a.Op("CMOVQGT", rCount, rCols)
-	a.EOL("where nothing is asked for, the first row")
-	a.Op("MOVQ", rDirect, rAsks)
-	a.JumpIf(rDirect, "JEQ", 0, near)
-	a.Op("IMUL3Q", imm(t.KU), rLDB, rAsks)
-	a.Place(near)
 	a.Op("ADDQ", rB, rDirect)
 	if t.Masks || t.last {
 		t.masks(a)

@@ -63,6 +63,15 @@ func testBlock[S Source, C Sum](t *testing.T, p *MicroKernels[S, C]) {
 // where they are deep.
 func oddStep[S Source, C Sum](p *MicroKernels[S, C]) int { return max(1, p.Words-5) }
 
+// transposed is a k×n matrix, column after column.
+func transposed[S Source](b []S, k, n int) []S {
+	t := make([]S, len(b))
+	for i, v := range b {
+		t[i%n*k+i/n] = v
+	}
+	return t
+}
+
 // checkBlock multiplies random matrices, packed from rows or columns.
 func checkBlock[S Source, C Sum](t *testing.T, r *rand.Rand, p *MicroKernels[S, C], m, n, k int) {
 	t.Helper()
@@ -102,6 +111,15 @@ func checkBlock[S Source, C Sum](t *testing.T, r *rand.Rand, p *MicroKernels[S, 
 			copy(run.Rows[i*run.LDA:], a[i*k:][:k])
 		}
 	}
+	multiply := p.MultiplyPart
+	if p.StripRows() > 0 && r.IntN(3) == 0 {
+		pb, multiply = fenced[byte](t, ceil(n, p.NR)*p.PanelStrips(k)), p.With(Choices{B: ReadTiles}).MultiplyStrips
+		if r.IntN(2) == 0 {
+			p.PackStrips(pb, p.PanelStrips(k), b, n, k, n)
+		} else {
+			p.PackStripsT(pb, transposed(b, k, n), k, k, n)
+		}
+	}
 	if inColumns {
 		split = -3
 		ldb := n + 3*min(n-1, 1) // one column may lie as it is multiplied
@@ -113,10 +131,9 @@ func checkBlock[S Source, C Sum](t *testing.T, r *rand.Rand, p *MicroKernels[S, 
 	} else if p.CanRead(ReadDots) && r.IntN(4) == 0 {
 		split = -2
 		unpacked, ldb := fenced[S](t, (n-1)*(k+3)+k), k+3
+		columns := transposed(b, k, n)
 		for j := range n {
-			for l := range k {
-				unpacked[j*ldb+l] = b[l*n+j]
-			}
+			copy(unpacked[j*ldb:], columns[j*k:][:k])
 		}
 		p.MultiplyDots(run, c, ldc, m, n, k, unpacked, ldb, accumulate)
 	} else if isDirect {
@@ -135,10 +152,10 @@ func checkBlock[S Source, C Sum](t *testing.T, r *rand.Rand, p *MicroKernels[S, 
 			}
 			return part
 		}
-		p.MultiplyPart(from(0, split), c, ldc, m, n, 0, split, k, accumulate)
-		p.MultiplyPart(from(split, k), c, ldc, m, n, split, k-split, k, true)
+		multiply(from(0, split), c, ldc, m, n, 0, split, k, accumulate)
+		multiply(from(split, k), c, ldc, m, n, split, k-split, k, true)
 	} else {
-		p.Multiply(run, c, ldc, m, n, k, accumulate)
+		multiply(run, c, ldc, m, n, 0, k, k, accumulate)
 	}
 
 	at := fmt.Sprintf("%d×%d×%d, a's rows %v, ldc %d, accumulate %v, split %d", m, n, k, run.LDA, ldc, accumulate, split)

@@ -76,7 +76,7 @@ func (p *MicroKernels[S, C]) BlockingDirect(m, n, k, ldb int, far bool) (run, co
 		run, cols = p.pieceFor(m)
 		return even(max(1, k/p.KU), run) * p.KU, min(cols, n), [2]int{p.MR, p.NR}
 	}
-	run = p.directSteps(m, n, k, ldb, far)
+	run = p.directSteps(m, k, ldb, far)
 	t, _ := p.direct.of(m, n, run)
 	return run * p.KU, n, [2]int{even(m, t.rows), t.cols}
 }

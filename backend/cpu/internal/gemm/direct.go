@@ -16,7 +16,7 @@ type directKernel[C Sum] struct {
 	whole  bool
 	pieces pieceCuts
 	steps  int  // that a tile runs over, if asked for; 0 for directSteps's own
-	deep   bool // it runs deep for few rows of a too
+	deep   bool // it runs over more steps for few rows of a too
 }
 
 // A directTile computes up to so many rows and columns.
@@ -96,10 +96,10 @@ func (p *MicroKernels[S, C]) Read(m, ldb int) ReadB {
 //
 // Height rows are computed at a time, at most as many as its tile has, and along these all columns, of
 // whose last tile only the last vector may be cut off. Few sums are kept in parts, as tiles of AVX2
-// keep them. Meanwhile each step asks for the memory ahead bytes behind what it reads of b, which need
-// not be b's; for nothing if ahead is 0. Those of AVX2 that widen b read all columns, whatever cols is. Sums
-// start from zero, but those of quads of AVX-512 from a bias, if it is not nil.
-type direct[C Sum] func(c *C, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, height, rows, cols int, bias *C, accumulate bool)
+// keep them. Meanwhile the first step asks for the memory ahead bytes behind what it reads of b, which need
+// not be b's, and each further one for what lies further bytes behind that. Those of AVX2 that widen b read
+// all columns, whatever cols is. Sums start from zero, but those of quads of AVX-512 from a bias, if it is not nil.
+type direct[C Sum] func(c *C, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *C, accumulate bool)
 
 // DirectRows is the number of rows of a up to which MultiplyDirect is faster than PackB and Block
 // of the same product, as measured with b in L3 and in memory; 0 where MultiplyDirect may not be
@@ -133,7 +133,7 @@ func (p *MicroKernels[S, C]) MultiplyDirect(r Run[S], c []C, ldc, m, n, k int, b
 		p.Multiply(r, c, ldc, m, n, k, accumulate)
 		return
 	}
-	x := p.directBlock(r, c, ldc, m, k, b, ldb, accumulate)
+	x := p.directBlock(r, c, ldc, m, n, k, b, ldb, accumulate)
 	defer x.done()
 	steps := k / p.KU
 	switch p.Read(m, ldb) {
@@ -169,8 +169,12 @@ type directBlock[S Source, C Sum] struct {
 	bias       bias[C] // of the steps that begin has told
 }
 
-func (p *MicroKernels[S, C]) directBlock(r Run[S], c []C, ldc, m, k int, b []S, ldb int, accumulate bool) directBlock[S, C] {
-	return directBlock[S, C]{MicroKernels: p, c: c, ldc: ldc, m: m, k: k, a: p.left(r, m, k), b: b, ldb: ldb, far: r.Far, accumulate: accumulate, work: directWorks.Get().(*directWork)}
+func (p *MicroKernels[S, C]) directBlock(r Run[S], c []C, ldc, m, n, k int, b []S, ldb int, accumulate bool) directBlock[S, C] {
+	x := directBlock[S, C]{MicroKernels: p, c: c, ldc: ldc, m: m, k: k, a: p.left(r, m, k), b: b, ldb: ldb, far: r.Far, accumulate: accumulate, work: directWorks.Get().(*directWork)}
+	if p.kernel.tape != nil {
+		x.tape(n)
+	}
+	return x
 }
 
 // done gives memory back, but that of calls on a tape.
@@ -201,7 +205,7 @@ func (x *directBlock[S, C]) run(j0, j1, s0, s1 int) {
 		return
 	}
 	x.begin(s0, s1-s0)
-	chunk := x.directSteps(x.m, j1-j0, (s1-s0)*x.KU, x.ldb, x.far)
+	chunk := x.directSteps(x.m, (s1-s0)*x.KU, x.ldb, x.far)
 	near, along := x.near(x.k, x.ldb, 3), x.near(x.k, x.ldb, 2)
 	for s := s0; s < s1; s += chunk {
 		steps, cols := min(chunk, s1-s), 0
@@ -235,6 +239,9 @@ func (p *MicroKernels[S, C]) near(k, ldb, quarters int) bool {
 // rows of the next run.
 func (x *directBlock[S, C]) ahead(n, chunk int) int {
 	row := x.ldb * memory.Size[S]()
+	if x.ldb <= x.NR {
+		return stripAhead
+	}
 	if left := n * memory.Size[S](); left <= directAhead {
 		return min(chunk, 2*directStreams)*x.KU*row + min(0, directAhead-row)
 	}
@@ -246,6 +253,8 @@ const (
 	// 128 bytes at a time, which no prefetcher of the processor follows for a hundred
 	// rows. It comes to L2, as few lines can be on their way to L1 at a time.
 	directAhead = 512
+	// stripAhead is how far ahead one that goes down a strip asks for it: into the next pages.
+	stripAhead = 6 << 10
 	// directStreams is about how many rows processors follow.
 	directStreams = 16
 )
@@ -253,12 +262,15 @@ const (
 // column multiplies cols columns by all rows of a, in about equal parts of those or of a panel.
 func (x *directBlock[S, C]) column(tile directTile[C], j, cols, s, steps, ahead int) {
 	b, ldb, accumulate := at(x.b, s*x.KU*x.ldb+j), x.ldb*memory.Size[S](), x.accumulate || s > 0
-	rows := x.m
+	rows, further := x.m, 0
+	if ahead != 0 {
+		further = x.KU * ldb
+	}
 	if x.a.packed {
 		rows = min(rows, x.MR)
 	}
 	for i := 0; i < x.m; i += rows {
-		tile.run(&x.c[i*x.ldc+j], x.ldc, steps, x.a.at(i/x.MR, s), x.a.row, x.a.step, b, ldb, ahead, even(rows, tile.rows), min(rows, x.m-i), cols, x.bias.at(i, s), accumulate)
+		tile.run(&x.c[i*x.ldc+j], x.ldc, steps, x.a.at(i/x.MR, s), x.a.row, x.a.step, b, ldb, ahead, further, even(rows, tile.rows), min(rows, x.m-i), cols, x.bias.at(i, s), accumulate)
 	}
 }
 
@@ -272,27 +284,25 @@ func (x *directBlock[S, C]) edge(j, cols, s, steps int) {
 }
 
 // directSteps is how many steps a tile runs over before the next columns get their turn, as
-// measured. Deep runs mean few passes over c. But each of their rows of b is a stream of its own,
-// and processors follow about sixteen: for few rows of a, or a b in memory, that is worth more, but
-// not where widening b takes as long as reading it. Short rows follow each other, and from far they
+// measured. Deep runs mean few passes over c. But each of their rows of b is a stream of its own:
+// processors follow about sixteen, and more than 64, a multiple of 4 KiB apart, drive each other out
+// of L1. Few rows of a wait for b, and more for c. Short rows follow each other, and from far they
 // come faster if all of them are read that are near in memory, before others are.
-func (p *MicroKernels[S, C]) directSteps(m, n, k, ldb int, far bool) int {
+func (p *MicroKernels[S, C]) directSteps(m, k, ldb int, far bool) int {
 	if p.direct.steps > 0 {
 		return p.direct.steps
 	}
-	const deep = 128
-	near, short := p.near(k, ldb, 3), ldb*memory.Size[S]() <= directAhead && m <= p.MR
+	rows, short := 2*directStreams, ldb*memory.Size[S]() <= directAhead && m <= p.MR
 	switch {
-	case near && !(short && far):
+	case p.near(k, ldb, 3) && !(short && far):
 		return ceil(k, p.KU)
 	case short:
-		return max(directStreams, 2*directStreams/p.KU)
+	case m <= 4 && !p.direct.deep:
+		rows = directStreams
+	case m > p.MR:
+		rows = 4 * directStreams
 	}
-	inMemory := k*n*memory.Size[S]() > p.host.L3
-	if p.KU == 1 && !p.direct.deep && (m <= 4 || m <= p.MR && inMemory) {
-		return directStreams
-	}
-	return deep
+	return max(directStreams, rows/p.KU)
 }
 
 const (

@@ -160,7 +160,7 @@ func checkDirect[S Source, C Sum](t *testing.T, r *rand.Rand, x directTwins[S, C
 		pack.Go(p.NR, x.bits).Columns(panel, len(panel), b[j:], ldb, some, steps*p.KU)
 		x.twin.tile(&want[guard+j], ldc, steps, &a[0], &panel[0], bias, 0, rows, some, accumulate)
 	}
-	tile.run(&c[guard], ldc, steps, &from[0], lda, apart, at(b, 0), ldb*memory.Size[S](), r.IntN(2)*r.IntN(1<<14), 1+r.IntN(tile.rows), rows, cols, bias, accumulate)
+	tile.run(&c[guard], ldc, steps, &from[0], lda, apart, at(b, 0), ldb*memory.Size[S](), r.IntN(1<<14), r.IntN(1<<10), 1+r.IntN(tile.rows), rows, cols, bias, accumulate)
 	sameMemory(t, c, want, guard, "%s, tile of %d columns, %d×%d of %d steps, rows of a %d bytes apart, accumulate %v, ldb %d, ldc %d",
 		x.name, tile.cols, rows, cols, steps, lda, accumulate, ldb, ldc)
 }

@@ -31,6 +31,8 @@
 //     at a time, for one row of a after another (stream.go). Register tiles go down
 //     the rows of b: the fewer rows of a there are, the more columns a tile has. Pieces of b are
 //     packed into L2, one at a time, where tiles would go down the same rows too often (pieces.go).
+//   - MultiplyStrips takes a b that was packed ahead without widening it: panels of elements as they
+//     lie in memory, of which the same tiles read half the bytes (strips.go).
 //   - MultiplyColumns takes a b of few columns and an a as it lies, of any float or int8: each
 //     element of c is the sum of the products along a row of a and a copied column of b, or of
 //     shallow float32 a lane of its row (gemv.go).

@@ -98,7 +98,7 @@ func testStreamed[S Source, C Sum](t *testing.T, r *rand.Rand, e pack.Encoding[S
 
 // packingDirect is a direct that packs its columns of b for the tile of p.
 func packingDirect[S Source, C Sum](p *MicroKernels[S, C]) direct[C] {
-	return func(c *C, ldc, steps int, a *uint32, _, _ int, b unsafe.Pointer, ldb, _, _, rows, cols int, bias *C, accumulate bool) {
+	return func(c *C, ldc, steps int, a *uint32, _, _ int, b unsafe.Pointer, ldb, _, _, _, rows, cols int, bias *C, accumulate bool) {
 		ld, k := ldb/memory.Size[S](), steps*p.KU
 		pb := memory.NewBuffer(p.SizeB(k, cols))
 		p.PackB(pb, unsafe.Slice((*S)(b), (k-1)*ld+cols), ld, k, cols)

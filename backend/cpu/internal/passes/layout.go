@@ -2,6 +2,7 @@ package passes
 
 import (
 	"math"
+	"slices"
 
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/plan"
@@ -72,6 +73,8 @@ func layOutDot(p *plan.Plan, s *plan.Step, d *plan.Dot) error {
 		d.Product = productOf(kernels, a.factor, b.factor, a.Dtype, b.Dtype)
 		switch {
 		case d.Product == nil:
+		case d.Product.Strips != nil && b.Dtype == b.factor && slices.Contains(p.Machine.Layout.Packed, b.Name):
+			d.Product.Strips(rows)
 		case d.Product.B.Widening != nil:
 			inChunks(d.Product, packedWords)
 		case d.Product.A.Words > 1 && !e.TransB && rows <= tilesThinRows:

@@ -172,6 +172,19 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.MicroKernels[S, C], b *gem
 			b.Taped(x.Tape).MultiplyColumns(runOf[T](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K, memory.View[T](x.B.Mem)[x.B.Off:], x.B.LD, x.Accumulate)
 		})
 	}
+	p.Strips = func(rows int) {
+		if !same || rows > b.StripRows() {
+			return
+		}
+		p.B.Format, p.B.Panel = b.Format+"/strips", b.PanelStrips
+		p.B.Pack = packWith(
+			func(dst []byte, src []T, ld, n, k int) { b.PackStripsT(dst, src, ld, k, n) },
+			func(dst []byte, apart int, src []T, ld, n, k int) { b.PackStrips(dst, apart, src, ld, k, n) })
+		tiles := b.With(gemm.Choices{B: gemm.ReadTiles})
+		p.Multiply = func(x plan.Call) {
+			tiles.Taped(x.Tape).MultiplyStrips(runOf[T](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K0, x.K, x.Depth, x.Accumulate)
+		}
+	}
 	if a.Whole(a.MR, a.NR, a.NR) {
 		p.Whole = func(x plan.Call, narrow bool, by gemm.Scaling) {
 			if narrow {

@@ -32,7 +32,8 @@ type Product struct {
 	Unpacked, Dots, Columns *Reader
 	PaysColumns             func(m, n, k int) bool // so few are they
 	InPlace                 func(inB tile.Dtype, whole int, grouped bool) *Reader
-	Path                    any // the *gemm.MicroKernels of both, which Figures measure; nil where A and B have different ones
+	Strips                  func(rows int) // packs b, ahead of launches of so many rows of a, as is best for these; nil for panels
+	Path                    any            // the *gemm.MicroKernels of both, which Figures measure; nil where A and B have different ones
 
 	Blocking func(m, n, k int) (run, rows, cols int) // as block and rows divide them
 	Routine  func(read gemm.ReadB) string            // the micro-kernel, in assembly; "" for none
