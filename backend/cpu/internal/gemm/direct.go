@@ -16,6 +16,7 @@ type directKernel[C Sum] struct {
 	whole  bool
 	pieces pieceCuts
 	steps  int  // that a tile runs over, if asked for; 0 for directSteps's own
+	wider  bool // of tiles for few rows of a that take as long, the widest is the best
 	deep   bool // it runs over more steps for few rows of a too
 }
 
@@ -40,7 +41,7 @@ func (d *directKernel[C]) of(m, n int) (best directTile[C]) {
 	for i, t := range d.tiles {
 		vectors, turns := i+1, ceil(m, t.rows)
 		rows := ceil(m, turns)
-		if cycles := turns * max(rows*vectors, rows+2*vectors) * (840 / vectors); i == 0 || cycles < least {
+		if cycles := turns * max(rows*vectors, rows+2*vectors) * (840 / vectors); i == 0 || cycles < least || cycles == least && d.wider && turns == 1 && m <= 6 {
 			best, least = t, cycles
 		}
 		if t.cols >= n {
@@ -233,11 +234,11 @@ func (x *directBlock[S, C]) rowsOf(tile directTile[C]) int {
 // rows of the next run.
 func (x *directBlock[S, C]) ahead(n, chunk int) int {
 	row := x.ldb * memory.Size[S]()
-	if x.ldb <= x.NR {
-		return stripAhead
+	if row <= directAhead {
+		return shortAhead
 	}
 	if left := n * memory.Size[S](); left <= directAhead {
-		return min(chunk, 2*directStreams)*x.KU*row + min(0, directAhead-row)
+		return min(chunk, 2*directStreams)*x.KU*row + directAhead - row
 	}
 	return directAhead
 }
@@ -247,8 +248,8 @@ const (
 	// 128 bytes at a time, which no prefetcher of the processor follows for a hundred
 	// rows. It comes to L2, as few lines can be on their way to L1 at a time.
 	directAhead = 512
-	// stripAhead is how far ahead one that goes down a strip asks for it: into the next pages.
-	stripAhead = 6 << 10
+	// shortAhead is how far ahead it asks where rows so short follow each other: into the next pages.
+	shortAhead = 6 << 10
 	// directStreams is about how many rows processors follow.
 	directStreams = 16
 )
