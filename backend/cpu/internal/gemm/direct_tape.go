@@ -24,15 +24,15 @@ type directScript[C Sum] struct {
 	bytes [3]int // of b, a and c; 0 where their rows have gaps
 	size  int    // of an element of b
 
-	every, share int // bytes that each step and each call ask for of the next product; 0 for none
-	ofB, ofA     int // calls that ask for b, and then for a; others ask for c
+	every, share int // bytes that each step and each tile ask for of the next product; 0 for none
+	ofB, ofA     int // tiles that ask for b, and then for a; others ask for c
 }
 
-// A directCall is one of a tile, in bytes behind the operands of the product.
+// A directCall is one of a direct, in bytes behind the operands of the product.
 type directCall struct {
-	tile, ldc, steps, lda, step, ldb, ahead, further, rows, cols int
-	accumulate                                                   bool
-	c, a, b                                                      int
+	tile, ldc, steps, lda, step, ldb, ahead, further, height, rows, cols int
+	accumulate                                                           bool
+	c, a, b                                                              int
 }
 
 // tape begins a product of n columns.
@@ -70,7 +70,9 @@ func (x *directCalls[C]) end(t *Tape) {
 	t.scripts = append(t.scripts, x.directScript)
 	steps, lines := 0, 8
 	for _, call := range x.calls {
-		steps, lines = steps+call.steps, min(lines, call.cols*x.size/cacheLine)
+		wide := x.tiles[call.tile].cols
+		steps += call.steps * ceil(call.rows, call.height) * ceil(call.cols, wide)
+		lines = min(lines, (call.cols-(ceil(call.cols, wide)-1)*wide)*x.size/cacheLine)
 	}
 	if all := x.bytes[0] + x.bytes[1] + x.bytes[2]; all > 0 && steps > 0 && lines > 0 {
 		x.every = min(ceil(ceil(all, steps), cacheLine), lines) * cacheLine
@@ -79,22 +81,30 @@ func (x *directCalls[C]) end(t *Tape) {
 	}
 }
 
-// run makes the calls.
+// run makes the calls: one for each tile if these ask for what is next.
 func (x *directCalls[C]) run() {
-	s := x.directScript
+	s, n := x.directScript, 0
 	asks := x.next != nil && s.every > 0
 	for i := range s.calls {
 		k := &s.calls[i]
-		b, ahead, further := unsafe.Add(x.b, k.b), k.ahead, k.further
+		height, wide := k.rows, k.cols
 		if asks {
-			from, n := uintptr(x.next.b), i
-			if n >= s.ofB {
-				if n, from = n-s.ofB, address(x.next.a); n >= s.ofA {
-					n, from = n-s.ofA, address(x.next.c)
-				}
-			}
-			ahead, further = int(from-uintptr(b))+n*s.share, s.every
+			height, wide = k.height, s.tiles[k.tile].cols
 		}
-		s.tiles[k.tile].run(offset(x.c, k.c), k.ldc, k.steps, offset(x.a, k.a), k.lda, k.step, b, k.ldb, ahead, further, k.rows, k.rows, k.cols, nil, k.accumulate)
+		for j := 0; j < k.cols; j += wide {
+			for i := 0; i < k.rows; i += height {
+				b, ahead, further := unsafe.Add(x.b, k.b+j*s.size), k.ahead, k.further
+				if asks {
+					from, part := uintptr(x.next.b), n
+					if part >= s.ofB {
+						if part, from = part-s.ofB, address(x.next.a); part >= s.ofA {
+							part, from = part-s.ofA, address(x.next.c)
+						}
+					}
+					ahead, further, n = int(from-uintptr(b))+part*s.share, s.every, n+1
+				}
+				s.tiles[k.tile].run(offset(x.c, k.c+(i*k.ldc+j)*wordBytes), k.ldc, k.steps, offset(x.a, k.a+i*k.lda), k.lda, k.step, b, k.ldb, ahead, further, k.height, min(height, k.rows-i), min(wide, k.cols-j), nil, k.accumulate)
+			}
+		}
 	}
 }

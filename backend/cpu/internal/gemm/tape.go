@@ -55,12 +55,8 @@ func (p *MicroKernels[S, C]) Taped(t *Tape) *MicroKernels[S, C] {
 			if x, ok := t.product.(*directCalls[C]); ok && bias == nil && (t.goes || len(x.calls) == 0) {
 				tile.run(c, ldc, steps, a, lda, step, b, ldb, ahead, further, height, rows, cols, bias, accumulate)
 				x.tiles = p.direct.tiles
-				for j := 0; j < cols; j += tile.cols { // of which each asks for another part of what is next
-					for i0 := 0; i0 < rows; i0 += height {
-						x.add(t, directCall{i, ldc, steps, lda, step, ldb, ahead, further, min(height, rows-i0), min(tile.cols, cols-j), accumulate,
-							int(address(c)-address(x.c)) + (i0*ldc+j)*wordBytes, int(address(a)-address(x.a)) + i0*lda, int(uintptr(b)-uintptr(x.b)) + j*x.size})
-					}
-				}
+				x.add(t, directCall{i, ldc, steps, lda, step, ldb, ahead, further, height, rows, cols, accumulate,
+					int(address(c) - address(x.c)), int(address(a) - address(x.a)), int(uintptr(b) - uintptr(x.b))})
 				return
 			}
 			t.keep(func() {
@@ -83,8 +79,7 @@ func (k kernel[C]) taped(t *Tape) kernel[C] {
 			t.keep(func() { k.rows.tile(c, ldc, steps, a, lda, b, bias, next, rows, cols, accumulate) })
 		}
 	}
-	x.gemv.run, x.gemv.half = k.gemv.run.taped(t), k.gemv.half.taped(t)
-	x.gemv.spread, x.gemv.flat = k.gemv.spread.taped(t), k.gemv.flat.taped(t)
+	x.gemv.run, x.gemv.spread, x.gemv.flat = k.gemv.run.taped(t), k.gemv.spread.taped(t), k.gemv.flat.taped(t)
 	if k.bias != nil {
 		x.bias = func(dst, a *uint32, steps int) { t.keep(func() { k.bias(dst, a, steps) }) }
 		x.rows.bias = func(dst, a *uint32, lda, steps, rows int) { t.keep(func() { k.rows.bias(dst, a, lda, steps, rows) }) }
