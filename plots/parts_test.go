@@ -15,7 +15,7 @@ import (
 // below which it would fade on paper, and kernels differ in colour.
 func TestColors(t *testing.T) {
 	seen := map[string]string{}
-	for _, kernel := range []string{"xla", "v1_naive", "v2_parallel", "v3_block", "v4_optblock", "v5_quant", "openblas", "onednn", "blis", "mkl", "other"} {
+	for _, kernel := range []string{"xla", "v1_naive", "v2_parallel", "v3_block", "v4_optblock", "v5_quant", "openblas", "onednn", "blis", "mkl", "libxsmm", "other"} {
 		c := kernelColor(kernel)
 		if other, taken := seen[fmt.Sprint(c)]; taken {
 			t.Errorf("%s and %s have one colour", kernel, other)

@@ -19,17 +19,17 @@ func BenchmarkNorms(b *testing.B) {
 	for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16} {
 		for _, rms := range []bool{false, true} {
 			for _, residual := range []bool{false, true} {
-				p := problem.Norm{Rows: 16384, Cols: 4096, X: d, Out: d, RMS: rms, Residual: residual}
-				for _, k := range kernels.Ladder(problem.NormFamily) {
-					if k.Number() < 2 || k.Supports(p) != nil {
-						continue
-					}
-					for _, m := range []int{16, 64} {
-						programs, err := k.Build(p, "", tile.Blocks{M: m})
+				for cols := 256; cols <= 8192; cols *= 2 {
+					p := problem.Norm{Rows: 1 << 26 / cols, Cols: cols, X: d, Out: d, RMS: rms, Residual: residual}
+					for _, k := range kernels.Ladder(problem.NormFamily) {
+						if k.Number() < 2 || k.Supports(p) != nil {
+							continue
+						}
+						programs, err := k.Build(p, "", tile.Blocks{M: 64})
 						if err != nil {
 							b.Fatal(err)
 						}
-						b.Run(fmt.Sprintf("%s/rms=%v/residual=%v/%s/%d", d, rms, residual, k.Name(), m), func(b *testing.B) {
+						b.Run(fmt.Sprintf("%s/rms=%v/residual=%v/%d/%s", d, rms, residual, cols, k.Name()), func(b *testing.B) {
 							besideCopy(b, be, programs, p.Bytes())
 						})
 					}

@@ -60,7 +60,7 @@ func TestGoroutines(t *testing.T) {
 // its stack only when asked to.
 func TestRun_Panic(t *testing.T) {
 	t.Setenv(DebugVariable, "")
-	p := problem.New(64, 64, 64, tile.Float32)
+	p := problem.New(96, 96, 96, tile.Float32)
 	programs, err := kernels.All[2].Build(p, "", tile.Blocks{M: 16, K: 16, N: 16})
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +70,7 @@ func TestRun_Panic(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer compiled.Close()
-	if err := compiled.Load(tile.NewTensor(tile.Float32, 64, 64), tile.NewTensor(tile.Float32, 64, 64)); err != nil {
+	if err := compiled.Load(tile.NewTensor(tile.Float32, 96, 96), tile.NewTensor(tile.Float32, 96, 96)); err != nil {
 		t.Fatal(err)
 	}
 	e := compiled.(*exec.Executable)

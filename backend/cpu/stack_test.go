@@ -25,19 +25,19 @@ func TestStacked(t *testing.T) {
 		of    func(x, y, w *tile.Ref) *tile.Expr // columns of o
 		stack int
 	}{
-		{"sum", func(x, y, w *tile.Ref) *tile.Expr { return tile.Add(f32(x), f32(y)) }, 64},
+		{"sum", func(x, y, w *tile.Ref) *tile.Expr { return tile.Add(f32(x), f32(y)) }, plan.VectorLanes},
 		{"columns side by side", func(x, y, w *tile.Ref) *tile.Expr {
 			return tile.Concat(1, from(f32(x), half, half), from(f32(y), 0, 3), from(f32(x), 0, half-3))
-		}, 64},
+		}, plan.VectorLanes},
 		{"turned", func(x, y, w *tile.Ref) *tile.Expr {
 			first, second, a, b := from(f32(x), 0, half), from(f32(x), half, half), from(f32(y), 0, half), from(f32(y), half, half)
 			return tile.Concat(1, tile.Sub(tile.Mul(first, a), tile.Mul(second, b)), tile.Add(tile.Mul(second, a), tile.Mul(first, b)))
-		}, 64},
+		}, plan.VectorLanes},
 		{"the same product twice", func(x, y, w *tile.Ref) *tile.Expr {
 			z := tile.Mul(f32(x), f32(y))
 			return tile.Sub(tile.Add(z, z), tile.Mul(z, tile.Sub(z, f32(x))))
 		}, bm},
-		{"a row for all", func(x, y, w *tile.Ref) *tile.Expr { return tile.Add(tile.Mul(f32(x), f32(w)), f32(y)) }, 64},
+		{"a row for all", func(x, y, w *tile.Ref) *tile.Expr { return tile.Add(tile.Mul(f32(x), f32(w)), f32(y)) }, plan.VectorLanes},
 		{"parts of a sum", func(x, y, w *tile.Ref) *tile.Expr {
 			z := tile.Add(f32(x), f32(w))
 			return tile.Concat(1, tile.Neg(from(z, half, half)), from(from(z, 1, half+2), 1, half))
@@ -64,7 +64,7 @@ func TestStacked(t *testing.T) {
 		{"where the larger is", func(x, y, w *tile.Ref) *tile.Expr {
 			return tile.Select(tile.Compare(f32(x), tile.GT, f32(w)), f32(x), f32(y))
 		}, bm},
-		{"the largest of a row", func(x, y, w *tile.Ref) *tile.Expr { return tile.Add(f32(x), tile.RowMax(f32(y))) }, 64},
+		{"the largest of a row", func(x, y, w *tile.Ref) *tile.Expr { return tile.Add(f32(x), tile.RowMax(f32(y))) }, plan.VectorLanes},
 	} {
 		for _, d := range []tile.Dtype{tile.Float32, tile.BFloat16} {
 			for _, wide := range []int{cols, 2 * cols} { // columns of the arrays: rows of blocks touch or do not

@@ -29,7 +29,7 @@
 //	                   name (m=512:k=1024:n=2048)
 //	--blocks BLOCKS    BLOCKS of v4 and v5 joined by commas: bm×bk×bn (512x1024x1024), or all
 //	--peers PEERS      PEERS to compare with, joined by commas (default
-//	                   [openblas,onednn,blis,mkl,torch,xla])
+//	                   [openblas,onednn,blis,mkl,libxsmm,torch,xla])
 //	--tuned none       none ignores the block shapes tuned for this machine
 //
 // # How to measure

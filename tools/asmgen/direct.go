@@ -22,6 +22,7 @@ const (
 	rLDB3   = rNext
 	rDirect = rAcc  // what each step asks for of b; until c is stored
 	rWord   = rCols // bytes from a word of a to the next; once there are masks
+	rAsks   = rC    // bytes from what a step asks for to what the next does; until c is stored
 	words   = "K3"  // mask of elements narrower than words
 )
 
@@ -178,9 +179,22 @@ func (t Direct) constants() []string {
 // tile writes the micro-kernel. It is that of Tile, but for where a and b come from;
 // columns beyond the edge are loaded as zero, or with masks missing as they are.
 func (t Direct) tile(a *Asm) {
-	a.Func("direct"+t.Name+t.Suffix, t.summing("ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *C"),
-		"", rLDC, rSteps, rA, "", "", rB, rLDB, rDirect, rRows, rCols)
+	a.FuncFrame("direct"+t.Name+t.Suffix, 24, t.summing("ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *C"))
+	for i, arg := range directRow {
+		a.load(arg, rCount)
+		a.Op("MOVQ", rCount, at("SP", 8*i))
+	}
+	turn := a.NewLabel("turn")
+	a.Place(turn)
+	for _, arg := range [][2]string{{"ldc", rLDC}, {"steps", rSteps}, {"a", rA}, {"b", rB}, {"ldb", rLDB}, {"ahead", rDirect}, {"further", rAsks}, {"height", rRows}, {"rows", rCount}, {"cols", rCols}} {
+		a.load(arg[0], arg[1])
+	}
 	a.Op("SHLQ", imm(2), rLDC)
+	a.Op("CMPQ", rCount, rRows)
+	a.Op("CMOVQLT", rCount, rRows)
+	a.Op("MOVQ", imm(t.Vectors*t.Lanes), rCount)
+	a.Op("CMPQ", rCols, rCount)
+	a.Op("CMOVQGT", rCount, rCols)
 	a.Op("ADDQ", rB, rDirect)
 	if t.Masks || t.last {
 		t.masks(a)
@@ -219,6 +233,9 @@ func (t Direct) tile(a *Asm) {
 	}
 	for _, rows := range t.Heights {
 		a.Place(loops[rows])
+		if rows >= t.Heights[0]/2 && rows > 1 {
+			t.askForC(a, rows)
+		}
 		parts := [][]string{t.corner(rows, t.Vectors)}
 		if t.Parts {
 			parts = t.apart(a, parts[0])
@@ -237,6 +254,7 @@ func (t Direct) tile(a *Asm) {
 	a.load("c", rC)
 	a.load("accumulate", rAcc)
 	t.finish(a)
+	t.stored = func() { t.next(a, turn) }
 	switch {
 	case t.last:
 		t.storeOrAdd(a, t.Vectors, t.Vectors-1)
@@ -250,6 +268,57 @@ func (t Direct) tile(a *Asm) {
 		t.masks(a)
 	}
 	t.storeOrAdd(a, t.Vectors, 0)
+}
+
+// askForC asks for rows of c that are needed soon: vectors of those that begin within lines are two stores
+// each, which else wait for memory. Lines that are written as a whole come without being asked for.
+func (t Direct) askForC(a *Asm, rows int) {
+	const line, soon = 64, 16
+	later := a.NewLabel("later")
+	a.JumpIf(rSteps, "JGT", soon, later)
+	a.Op("TESTQ", imm(line-1), rLDC)
+	a.Op("JEQ", string(later))
+	a.load("c", rCount)
+	for range rows {
+		for off := 0; off < t.Vectors*t.bytes(); off += line {
+			a.Op("PREFETCHT0", at(rCount, off))
+		}
+		a.Op("ADDQ", rLDC, rCount)
+	}
+	a.Place(later)
+}
+
+// directRow are the arguments that change along a row of c; they begin again at SP.
+var directRow = []string{"c", "b", "cols"}
+
+// next begins again with the columns behind those that are stored, and then with the rows below.
+func (t Direct) next(a *Asm, turn Label) {
+	below, done := a.NewLabel("below"), a.NewLabel("done")
+	a.Op("SUBQ", imm(t.Vectors*t.Lanes), a.arg("cols"))
+	a.Op("JLE", string(below))
+	a.Op("ADDQ", imm(t.Vectors*t.bytes()), a.arg("c"))
+	a.Op("ADDQ", imm(t.Vectors*t.Lanes*t.Bytes), a.arg("b"))
+	a.Op("JMP", string(turn))
+	a.Place(below)
+	a.Op("SUBQ", rRows, a.arg("rows"))
+	a.Op("JLE", string(done))
+	a.Op("IMULQ", rRows, rLDC)
+	a.Op("ADDQ", rLDC, at("SP", 0))
+	for i, arg := range directRow {
+		a.Op("MOVQ", at("SP", 8*i), rCount)
+		a.Op("MOVQ", rCount, a.arg(arg))
+	}
+	if t.offset {
+		a.Op("MOVQ", a.arg("bias"), rCount)
+		a.Op("LEAQ", indexed(at(rCount, 0), rRows, 4), rCols)
+		a.Op("TESTQ", rCount, rCount)
+		a.Op("CMOVQNE", rCols, rCount)
+		a.Op("MOVQ", rCount, a.arg("bias"))
+	}
+	a.Op("IMULQ", a.arg("lda"), rRows)
+	a.Op("ADDQ", rRows, a.arg("a"))
+	a.Op("JMP", string(turn))
+	a.Place(done)
 }
 
 // finish puts the sums in order, of all rows that the tile has.
@@ -274,9 +343,8 @@ func (t Direct) step(a *Asm, s, rows int, sums []string) {
 		}
 	}
 	t.words(t, a, b, scratch)
-	for _, row := range []string{rB, rDirect} {
-		a.Op("LEAQ", indexed(at(row, 0), rLDB, t.KU), row)
-	}
+	a.Op("LEAQ", indexed(at(rB, 0), rLDB, t.KU), rB)
+	a.Op("ADDQ", rAsks, rDirect)
 	switch {
 	case t.offset:
 		scratch = scratch[:len(scratch)-len(t.constants())]

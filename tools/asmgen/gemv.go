@@ -628,3 +628,119 @@ func (g Gemv) spreadTurns(a *Asm, rows int) {
 	a.Place(stored)
 	g.next(a, rows, turn, func() {})
 }
+
+// flat writes the micro-kernel for few rows and a b whose rows follow each other: as many of them as a
+// vector has lanes are as many vectors as b has columns. Words of a come to the lanes of their rows.
+func (g Gemv) flat(a *Asm) {
+	for cols := 2; cols <= g.Columns; cols++ {
+		a.raw("\n")
+		for i := range cols * g.Lanes {
+			a.raw("DATA flat%d<>+%d(SB)/4, $%d\n", cols, 4*i, i/cols)
+		}
+		a.raw("GLOBL flat%d<>(SB), RODATA|NOPTR, $%d\n", cols, cols*g.bytes())
+	}
+	a.FuncFrame("flat"+g.Name+g.Suffix, g.Columns*g.bytes(), g.summing("ldc int, a, b unsafe.Pointer, lda, ldb, k, rows, cols int"),
+		rC, rLDC, rA, "", rGemvLDA, "", "", rRowsLeft, rCount)
+	a.Op("SHLQ", imm(2), rLDC)
+	g.mask(a, rCount)
+	for cols := 2; cols <= g.Columns; cols++ {
+		if cols == g.Columns {
+			g.flatRows(a, cols)
+			return
+		}
+		more := a.NewLabel("more")
+		a.JumpIf(rCount, "JNE", cols, more)
+		g.flatRows(a, cols)
+		a.Place(more)
+	}
+}
+
+// flatRows goes through the rows one by one.
+func (g Gemv) flatRows(a *Asm, cols int) {
+	const rElements, rWords, rZero, elements, words = "R10", "R13", "R14", "K1", "K2"
+	sums, order := [][]string{g.regs(0, cols), g.regs(cols, 2*cols)}, g.regs(2*cols, 3*cols)
+	row, temp := g.reg(3*cols), inTurn(g.regs(3*cols+1, g.Registers))
+	turn, rest, tail, summed := a.NewLabel("turn"), a.NewLabel("rest"), a.NewLabel("tail"), a.NewLabel("summed")
+	step := func(part int) {
+		a.Op("VMOVUPS", at(rElements, part*g.bytes()), row)
+		for v, sum := range sums[part] {
+			word := temp()
+			a.Op("VPERMPS", row, order[v], word)
+			a.Op("VFMADD231PS", at(rB, (part*cols+v)*g.bytes()), word, sum)
+		}
+	}
+	next := func(parts int) {
+		a.advance(parts*g.bytes(), rElements)
+		a.advance(parts*cols*g.bytes(), rB)
+	}
+	for v, reg := range order {
+		a.Op("VMOVUPS", fmt.Sprintf("flat%d<>+%d(SB)", cols, v*g.bytes()), reg)
+	}
+	a.Op("XORQ", rZero, rZero)
+	a.Place(turn)
+	a.load("b", rB)
+	a.load("k", rFresh)
+	a.Op("MOVQ", rA, rElements)
+	for _, sum := range slices.Concat(sums...) {
+		a.Op("VPXOR", xmm(sum), xmm(sum), xmm(sum))
+	}
+	a.Op("MOVQ", rFresh, rCount)
+	a.Op("SHRQ", imm(log2(2*g.Lanes)), rCount)
+	a.Op("JEQ", string(rest))
+	a.CountDown(rCount, func() {
+		step(0)
+		step(1)
+		next(2)
+	})
+	a.Place(rest)
+	a.Op("TESTQ", imm(g.Lanes), rFresh)
+	a.Op("JEQ", string(tail))
+	step(0)
+	next(1)
+	a.Place(tail)
+	a.Op("ANDQ", imm(g.Lanes-1), rFresh)
+	a.Op("JEQ", string(summed))
+	a.Op("MOVQ", imm(-1), rNext)
+	a.Op("BZHIQ", rFresh, rNext, rNext)
+	a.Op("KMOVW", rNext, elements)
+	a.Op("VMOVUPS.Z", at(rElements, 0), elements, row)
+	a.EOL("words of b that are left")
+	a.Op("IMUL3Q", imm(cols), rFresh, rWords)
+	for v, sum := range sums[0] {
+		word := temp()
+		a.Op("VPERMPS", row, order[v], word)
+		a.Op("MOVQ", imm(-1), rNext)
+		a.Op("BZHIQ", rWords, rNext, rNext)
+		a.Op("KMOVW", rNext, words)
+		a.Op("VFMADD231PS", at(rB, v*g.bytes()), word, words, sum)
+		a.Op("SUBQ", imm(g.Lanes), rWords)
+		a.Op("CMOVQLT", rZero, rWords)
+	}
+	a.Place(summed)
+	for v, sum := range sums[0] {
+		a.Op(g.Add, sums[1][v], sum, sum)
+		a.Op("VMOVUPS", sum, at("SP", v*g.bytes()))
+	}
+	for i := range g.Lanes {
+		from, sum := at("SP", 4*cols*i), sums[0][i%2]
+		if i < 2 {
+			a.Op("VMOVUPS.Z", from, gemvTail, sum)
+		} else {
+			a.Op(g.Add, from, sum, gemvTail, sum)
+		}
+	}
+	sum := sums[0][0]
+	a.Op(g.Add, sums[0][1], sum, sum)
+	a.Op("MOVBLZX", a.arg("accumulate"), rCount)
+	a.addOrNot(rCount, func(add bool) {
+		if add {
+			a.Op(g.Add, at(rC, 0), sum, gemvTail, sum)
+		}
+		a.Op("VMOVUPS", sum, gemvTail, at(rC, 0))
+	})
+	a.Op("ADDQ", rGemvLDA, rA)
+	a.Op("ADDQ", rLDC, rC)
+	a.Op("DECQ", rRowsLeft)
+	a.Op("JNE", string(turn))
+	a.Return()
+}

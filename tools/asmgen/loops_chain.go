@@ -6,27 +6,31 @@ import (
 )
 
 // A chain is operations on some elements of rows, one after another, in registers: package rows
-// lists them, and says what each computes. Each is a routine that ends with a jump to the next, and
-// one for many elements, all of which are there, and one for half as many.
+// lists them, and says what each computes. Each is a routine that ends with a jump to the next: one
+// for many elements, all of which are there, and one for half as many. With masks there is one for
+// a pair of rows, too, where a row is half as many.
 //
 //	registers 0 … 7    the elements in hand
 //	          8 … 11   operands on their way
 //	          12 … 15  sums
 //	R8 the chain and R9 that plus 8 times the operation in hand; lists of numbers, of operands, of
 //	bytes from row to row of those, of where they are in the row in hand, and of the addresses of
-//	both routines; SI the operand, R12 the routines by number, AX the first element, CX elements of
+//	the routines; R10 bytes of a list that are in use, SI the operand, DI that of the next row, R12 the routines by number, AX the first element, CX elements of
 //	a row, DX those that are left of it, R13 rows that are left
 //
 // With masks K1 … K4 say which elements of half there are.
 type chain struct {
 	Vector
 	vectors  int         // in hand
-	routines [2][]string // by number: of many and of half
+	pair     bool        // of two rows
+	routines [3][]string // by number: of many, of half and of pairs
 }
 
 const (
 	chained = 8  // vectors
 	links   = 24 // the most operations of a chain
+
+	loadsAhead = 2048 // bytes: L1 is asked for them, from memory rows then come a fifth faster
 )
 
 // Lists of a chain.
@@ -37,11 +41,23 @@ const (
 	chainPlace
 	chainRoutine
 	chainHalf
+	chainPair
 )
 
 func (c *chain) half() bool { return c.vectors < chained }
 
 func (c *chain) elements() int { return c.vectors * c.Lanes }
+
+// list is the number of that of the routines.
+func (c *chain) list() int {
+	switch {
+	case c.pair:
+		return 2
+	case c.half():
+		return 1
+	}
+	return 0
+}
 
 // masked is a mask behind the operands before the last, for vector i.
 func (c *chain) masked(a *Asm, mnemonic string, i int, operands ...string) {
@@ -62,10 +78,7 @@ func (c *chain) zeroing(mnemonic string) string {
 
 // name is that of a routine.
 func (c *chain) name(of string) string {
-	if c.half() {
-		of += "Half"
-	}
-	return of + c.Suffix
+	return of + []string{"", "Half", "Pair"}[c.list()] + c.Suffix
 }
 
 func (c *chain) routine(a *Asm, name string, body func()) {
@@ -73,21 +86,17 @@ func (c *chain) routine(a *Asm, name string, body func()) {
 	a.labels = 0
 	a.raw("\nTEXT %s<>(SB), NOSPLIT, $0-0\n", name)
 	a.Op("MOVQ", at("R9", chainPlace), "SI")
-	body()
-	i := 0
-	if c.half() {
-		i = 1
+	if c.pair {
+		a.Op("MOVQ", at("R9", chainStep), "DI")
+		a.Op("ADDQ", "SI", "DI")
 	}
-	c.routines[i] = append(c.routines[i], name)
+	body()
+	c.routines[c.list()] = append(c.routines[c.list()], name)
 }
 
 // jump goes to the routine of the operation in hand.
 func (c *chain) jump(a *Asm) {
-	if c.half() {
-		a.Op("JMP", at("R9", chainHalf))
-	} else {
-		a.Op("JMP", at("R9", chainRoutine))
-	}
+	a.Op("JMP", at("R9", []int{chainRoutine, chainHalf, chainPair}[c.list()]))
 }
 
 func (c *chain) next(a *Asm) {
@@ -109,23 +118,49 @@ func (c *chain) each(do func(i int)) {
 	}
 }
 
-// of is vector i of elements of so many bytes.
-func (c *chain) of(i, bytes int) string { return indexed(at("SI", i*c.Lanes*bytes), "AX", bytes) }
+// of is vector i of elements of so many bytes, ahead is what lies some bytes behind it.
+func (c *chain) of(i, bytes int) string { return c.ahead(0, i, bytes) }
+
+func (c *chain) ahead(by, i, bytes int) string {
+	if first := chained / 2; c.pair && i >= first {
+		return at("DI", by+(i-first)*c.Lanes*bytes)
+	}
+	return indexed(at("SI", by+i*c.Lanes*bytes), "AX", bytes)
+}
 
 // operate writes an operation on the elements in hand and an operand of each kind.
 func (c *chain) operate(a *Asm, name string, do func(i int, operand string, memory bool)) {
-	for kind := range 5 {
+	for kind := range 6 {
 		c.step(a, fmt.Sprintf("%s%d", name, kind), func() {
-			if kind == 2 {
+			if name == "load" && kind < 3 && c.Masks {
+				bytes := []int{4, 2, 4}[kind]
+				for i := 0; i < c.vectors; i += 4 / bytes {
+					a.Op("PREFETCHT0", c.ahead(loadsAhead, i, bytes))
+				}
+			}
+			number := func(int) string { return c.reg(8) }
+			if kind == 3 {
 				a.Op("VBROADCASTSS", "(SI)", c.reg(8))
+				if c.pair {
+					a.Op("VBROADCASTSS", "(DI)", c.reg(9))
+					number = func(i int) string { return c.reg(8 + i/(chained/2)) }
+				}
 			}
 			c.each(func(i int) {
-				operand := []string{c.of(i, 4), c.reg(8 + i%4), c.reg(8), at("SI", i*c.bytes()), c.reg(i)}[kind]
-				if kind == 1 {
+				operand := []string{c.of(i, 4), c.reg(8 + i%4), c.reg(8 + i%4), number(i), at("SI", i*c.bytes()), c.reg(i)}[kind]
+				switch {
+				case kind == 1 && c.Masks && !c.half(): // permutations take one operation, and one load for two
+					if i%2 == 0 {
+						a.Op("VMOVDQU64", c.of(i, 2), "Z25")
+					}
+					a.Op("VPERMW.Z", "Z25", c.reg(23+i%2), "K7", operand)
+				case kind == 1:
 					c.masked(a, c.zeroing("VPMOVZXWD"), i, c.of(i, 2), operand)
 					a.Op("VPSLLD", "$16", operand, operand)
+				case kind == 2:
+					c.masked(a, c.zeroing("VCVTDQ2PS"), i, c.of(i, 4), operand)
 				}
-				do(i, operand, kind == 0 || kind == 3)
+				do(i, operand, kind == 0 || kind == 4)
 			})
 		})
 	}
@@ -212,26 +247,21 @@ func (c *chain) bfloat16(a *Asm, name, store string, native bool) {
 // native leaves rounded elements in registers from 8 on. The instruction makes denormals zero: where
 // it has made zeros, it is asked whether of those.
 func (c *chain) native(a *Asm) {
-	some := func(n int, mnemonic, or string, operands ...operand) {
-		for i := range n {
-			k := "K6"
-			if i == 0 {
-				k = "K5"
-			}
-			a.Op(mnemonic, operands[0](i), operands[1](i), k)
-			if i > 0 {
-				a.Op(or, "K5", "K6", "K5")
-			}
-		}
-	}
 	for i := 0; i < c.vectors; i += 2 {
 		a.Encoded("VCVTNE2PS2BF16", c.reg(i), c.reg(i+1), c.reg(8+i/2))
 	}
-	some(c.vectors/2, "VPTESTNMW", "KORD", same("Z22"), c.from(8))
+	a.Op("VPTESTMW", "Z22", "Z8", "K5")
+	for i := 2; i < c.vectors; i += 2 { // of those that are not zero so far
+		a.Op("VPTESTMW", "Z22", c.reg(8+i/2), "K5", "K5")
+	}
 	a.Op("KORTESTD", "K5", "K5")
 	none := a.NewLabel("none")
-	a.Op("JEQ", string(none))
-	some(c.vectors, "VFPCLASSPSZ", "KORW", same("$0x20"), c.from(0))
+	a.Op("JCS", string(none))
+	a.Op("VFPCLASSPSZ", "$0x20", c.reg(0), "K5")
+	for i := 1; i < c.vectors; i++ {
+		a.Op("VFPCLASSPSZ", "$0x20", c.reg(i), "K6")
+		a.Op("KORW", "K5", "K6", "K5")
+	}
 	a.Op("KORTESTW", "K5", "K5")
 	c.unless(a, "JEQ", "storeBFloat16")
 	a.Place(none)
@@ -256,6 +286,23 @@ func (c *chain) unless(a *Asm, condition, to string) {
 // turn begins with the next elements, of the next row after the last of one.
 func (c *chain) turn(a *Asm, name string, sums bool) {
 	many, half := chain{Vector: c.Vector, vectors: chained}, chain{Vector: c.Vector, vectors: chained / 2}
+	if c.pair {
+		c.routine(a, name, func() {
+			last, over := a.NewLabel("last"), a.NewLabel("over")
+			c.places(a, chainPlace)
+			a.do(`MOVQ R8, R9
+				SUBQ $2, R13`)
+			a.Op("JEQ", string(over))
+			a.Op("CMPQ", "R13", imm(1))
+			a.Op("JEQ", string(last))
+			c.jump(a)
+			a.Place(last)
+			half.jump(a)
+			a.Place(over)
+			a.Return()
+		})
+		return
+	}
 	c.routine(a, name, func() {
 		again, over, fewer, all := a.NewLabel("again"), a.NewLabel("over"), a.NewLabel("fewer"), a.NewLabel("all")
 		a.Op("ADDQ", imm(c.elements()), "AX")
@@ -316,11 +363,20 @@ func (c *chain) masks(a *Asm, to func(i int, k string)) {
 
 // places has operands where they are in a row: a step behind those of a list, or at the first.
 func (c *chain) places(a *Asm, list int) {
+	done := a.NewLabel("placed")
+	defer a.Place(done)
 	for i := 0; i < links*8; i += c.bytes() {
+		if i > 0 {
+			a.Op("CMPQ", "R10", imm(i))
+			a.Op("JLE", string(done))
+		}
 		x := c.reg(8 + i/c.bytes()%4)
 		a.Op("VMOVUPS", at("R8", list+i), x)
 		if list == chainPlace {
 			a.Op("VPADDQ", at("R8", chainStep+i), x, x)
+			if c.pair {
+				a.Op("VPADDQ", at("R8", chainStep+i), x, x)
+			}
 		}
 		a.Op("VMOVUPS", x, at("R8", chainPlace+i))
 	}
@@ -369,8 +425,14 @@ func (c *chain) operations(a *Asm) {
 	})
 	for _, scale := range []int{1, 2, 4} {
 		c.step(a, fmt.Sprintf("ask%d", scale), func() {
-			for line := 0; line < c.elements()*scale; line += 64 {
-				a.Op("PREFETCHT1", indexed(at("SI", line), "AX", scale))
+			rows, bytes := 1, c.elements()*scale
+			if c.pair {
+				rows, bytes = 2, bytes/2
+			}
+			for line := 0; line < bytes; line += 64 {
+				for _, row := range []string{"SI", "DI"}[:rows] {
+					a.Op("PREFETCHT1", indexed(at(row, line), "AX", scale))
+				}
 			}
 		})
 	}
@@ -399,7 +461,13 @@ func (c *chain) operations(a *Asm) {
 func chains(v Vector) func(*Asm) {
 	return func(a *Asm) {
 		c := &chain{Vector: v}
-		if !v.Masks {
+		if v.Masks {
+			var words []uint32
+			for i := range uint32(32) { // of words the first half to upper halves, then the second
+				words = append(words, i<<16)
+			}
+			constants(constant{"widen", words})(a)
+		} else {
 			var words []uint32
 			for _, w := range []uint32{1, 0x7fff, 1 << 22, 0xffff0000} {
 				words = append(words, slices.Repeat([]uint32{w}, v.Lanes)...)
@@ -409,14 +477,21 @@ func chains(v Vector) func(*Asm) {
 		for _, c.vectors = range []int{chained, chained / 2} {
 			c.operations(a)
 		}
+		if v.Masks {
+			pair := &chain{Vector: v, vectors: chained, pair: true}
+			pair.operations(a)
+			c.routines[2] = pair.routines[2]
+		}
 		turn := slices.Index(c.routines[0], "turn"+v.Suffix)
 		a.raw("\n")
 		for i := range c.routines[0] {
 			for j, list := range c.routines {
-				a.raw("DATA chain<>+%d(SB)/8, $%s<>(SB)\n", 16*i+8*j, list[i])
+				if list != nil {
+					a.raw("DATA chain<>+%d(SB)/8, $%s<>(SB)\n", 32*i+8*j, list[i])
+				}
 			}
 		}
-		a.raw("GLOBL chain<>(SB), NOPTR, $%d\n", 16*len(c.routines[0]))
+		a.raw("GLOBL chain<>(SB), NOPTR, $%d\n", 32*len(c.routines[0]))
 
 		a.Func("chain"+v.Suffix, "(c *Chain, rows, n int, native bool)", "R8", "R13", "CX")
 		a.do(`LEAQ chain<>(SB), R12
@@ -433,11 +508,13 @@ func chains(v Vector) func(*Asm) {
 			a.Op("LEAQ", fmt.Sprintf("%d(SI)", turn+2), "BX")
 			a.Place(usual)
 		}
-		a.do(`SHLQ $4, BX
-			MOVQ (R12)(BX*1), SI`)
-		a.Op("MOVQ", "SI", at("R9", chainRoutine))
-		a.Op("MOVQ", "8(R12)(BX*1)", "SI")
-		a.Op("MOVQ", "SI", at("R9", chainHalf))
+		a.Op("SHLQ", "$5", "BX")
+		for i, list := range []int{chainRoutine, chainHalf, chainPair} {
+			if c.routines[i] != nil {
+				a.Op("MOVQ", fmt.Sprintf("%d(R12)(BX*1)", 8*i), "SI")
+				a.Op("MOVQ", "SI", at("R9", list))
+			}
+		}
 		a.Op("MOVQ", "(R9)", "BX")
 		a.Op("ADDQ", imm(8), "R9")
 		a.Op("CMPQ", "BX", imm(turn))
@@ -447,7 +524,11 @@ func chains(v Vector) func(*Asm) {
 				a.broadcast("VPBROADCASTD", "rounding", i, reg)
 			}
 			a.Op("VMOVDQU64", constantAt("highs", 0), "Z20")
-			a.do(`VPSLLD $16, Z18, Z21
+			a.do(`MOVL $0xaaaaaaaa, DX
+				KMOVD DX, K7
+				VMOVDQU64 widen<>(SB), Z23
+				VMOVDQU64 widen<>+64(SB), Z24
+				VPSLLD $16, Z18, Z21
 				VPTERNLOGD $0xff, Z22, Z22, Z22
 				VPSRLW $1, Z22, Z22`)
 		}
@@ -455,7 +536,22 @@ func chains(v Vector) func(*Asm) {
 			c.masks(a, func(_ int, k string) { a.Op("KXNORW", k, k, k) })
 		}
 		c.zero(a, c.sums()...)
+		a.do(`MOVQ R9, R10
+			SUBQ R8, R10`)
 		c.places(a, chainAt)
+		if v.Masks { // BX is the operation that ends it
+			one := a.NewLabel("one")
+			a.Op("CMPQ", "CX", imm(c.elements()))
+			a.Op("JNE", string(one))
+			a.Op("CMPQ", "R13", imm(2))
+			a.Op("JLT", string(one))
+			a.Op("CMPQ", "BX", imm(turn))
+			a.Op("JNE", string(one))
+			a.do(`XORQ AX, AX
+				MOVQ R8, R9`)
+			a.Op("JMP", at("R9", chainPair))
+			a.Place(one)
+		}
 		a.Op("MOVQ", imm(-c.elements()), "AX")
 		a.Op("JMP", c.name("turn")+"<>(SB)")
 	}

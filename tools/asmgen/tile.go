@@ -14,6 +14,8 @@ type Tile struct {
 	ahead bool     // it asks for as much of b as it reads, into L1
 	last  bool     // no vector of columns but the last may be cut off
 	rows  *rowsOfA // of an a that is not packed; nil for panels
+	// stored, where it is not nil, writes what comes once sums are stored.
+	stored func()
 }
 
 // Registers of a tile.
@@ -298,6 +300,9 @@ func (t Tile) storeOrAdd(a *Asm, vectors, whole int) {
 	a.Place(stores)
 	eachRow(done, rC, t.storeVector)
 	a.Place(done)
+	if t.stored != nil {
+		t.stored()
+	}
 	a.Return()
 }
 

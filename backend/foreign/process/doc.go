@@ -1,5 +1,5 @@
 // Package process runs the matmul of another library of this machine (OpenBLAS,
-// oneDNN, BLIS, MKL), or attention and other families of PyTorch, as a backend that solves
+// oneDNN, BLIS, MKL, LIBXSMM), or attention and other families of PyTorch, as a backend that solves
 // problems and does nothing else, so that the harness measures it beside the kernels.
 //
 //  1. Find looks for the libraries that are installed; nothing is linked.

@@ -12,7 +12,7 @@ import (
 
 // A Library is one that is installed on this machine.
 type Library struct {
-	Name   string // openblas, onednn, blis, mkl, torch
+	Name   string // openblas, onednn, blis, mkl, libxsmm, torch
 	Path   string // of the shared library, or of PyTorch's package
 	kind   string // how the C program is to speak with it, kindTorch or kindPython
 	python string // the interpreter that has it; "" for a shared library
@@ -48,6 +48,8 @@ var libraries = []library{
 		"apt-get install libblis4-pthread"},
 	{"mkl", "cblas", []string{"libmkl_rt.so.3", "libmkl_rt.so.2", "libmkl_rt.so"},
 		"pip install mkl"},
+	{"libxsmm", "xsmm", []string{"libxsmm.so.1", "libxsmm.so"},
+		"apt-get install libxsmm-dev && gcc -shared -o /usr/local/lib/libxsmm.so -Wl,--whole-archive /usr/lib/libxsmm.a /usr/lib/libxsmmnoblas.a -Wl,--no-whole-archive -lm"},
 	{"torch", kindTorch, []string{"python3*/site-packages/torch", "python3*/dist-packages/torch"},
 		"python3 -m venv /tmp/torch && /tmp/torch/bin/pip install torch --index-url https://download.pytorch.org/whl/cpu, then --path /tmp/torch/lib"},
 }

@@ -279,7 +279,9 @@ func testLibrary(t *testing.T, b *Backend) {
 	mixed.Out = tile.Float32
 	list := []problem.Matmul{problem.New(65, 132, 97, tile.Float32), mixed, problem.New(65, 132, 97, tile.BFloat16), problem.New(65, 132, 97, tile.Int8)}
 	half := problem.New(65, 132, 97, tile.Float16)
-	list = append(list, half)
+	batch := problem.New(17, 20, 33, tile.Float32)
+	batch.Batch = 3
+	list = append(list, half, batch)
 	half.Out = tile.Float32
 	list = append(list, half)
 	for _, p := range append(list, scaledProducts(65, 132, 97)...) {

@@ -11,17 +11,15 @@ import (
 	"matladder/tile"
 )
 
-// TestQuantized compiles every quantization and variant of the rungs with scales, ragged
-// and with several groups of k in a block: for v5e and, where nothing narrow is
-// multiplied, v4; for all with MATLADDER_TESTS=full. What v4 lacks it refuses.
+// TestQuantized compiles quantizations and variants of the rungs with scales, ragged
+// and with several groups of k in a block, for v5e and v4: some of them by default, all with
+// MATLADDER_TESTS=all; for every generation with MATLADDER_TESTS=full. What v4 lacks it refuses.
 func TestQuantized(t *testing.T) {
 	c := open(t, Options{})
 	problems := problemtest.Quantized(1, 300, 1200, 500, 128)
 	problems = append(problems, problemtest.Quantized(3, 128, 512, 256, 128)...)
-	for n, p := range problems {
-		if n >= len(problems)/2 && n%3 != 0 && !thoroughtest.Full() {
-			continue
-		}
+	chosen := thoroughtest.Choose(1, 3, 7)
+	for _, p := range problems {
 		for _, variant := range problemtest.Kernel(p).Variants(p) {
 			programs, err := problemtest.Kernel(p).Build(p, variant, tile.Blocks{M: 128, K: 512, N: 256})
 			if err != nil {
@@ -31,7 +29,7 @@ func TestQuantized(t *testing.T) {
 			wide := variant == "decoded" || a == tile.Float4E2M1FN || p.B == tile.Float4E2M1FN // or widened
 			narrow := a.Bits() <= 8 && !wide
 			for _, top := range Topologies() {
-				if all := thoroughtest.Full(); !all && top.Name != "v5e" && (top.Name != "v4" || narrow) {
+				if full := thoroughtest.Full(); !full && top.Name != "v5e" && top.Name != "v4" || !chosen() {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s %s/%s", problemtest.Label(p), variant, top.Name), func(t *testing.T) {

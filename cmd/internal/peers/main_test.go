@@ -200,7 +200,7 @@ func TestMistakes(t *testing.T) {
 		code int
 		want string
 	}{
-		{"--peers atlas", cli.Usage, `unknown peer "atlas" (known: openblas, onednn, blis, mkl, torch, xla)`},
+		{"--peers atlas", cli.Usage, `unknown peer "atlas" (known: openblas, onednn, blis, mkl, libxsmm, torch, xla)`},
 		{"--peers mkl,mkl", cli.Usage, "mkl is listed twice"},
 		{"--threads two", cli.Usage, `"two" is no number of threads`},
 		{"--threads 1,1", cli.Usage, "1 is listed twice"},

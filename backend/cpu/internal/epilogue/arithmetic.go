@@ -13,12 +13,16 @@ import (
 // are computed in float64 and rounded once, those of activations from tables.
 var (
 	unaryFloats = map[tile.Op]func(o, x []float32){
-		tile.OpAbs:       inFloat64(math.Abs),
-		tile.OpExp:       inFloat64(math.Exp), // of bfloat16, as the next: see values.exponential
-		tile.OpExp2:      inFloat64(math.Exp2),
-		tile.OpLog:       inFloat64(math.Log),
-		tile.OpTanh:      inFloat64(math.Tanh),
-		tile.OpRsqrt:     inFloat64(func(x float64) float64 { return 1 / math.Sqrt(x) }),
+		tile.OpAbs:  inFloat64(math.Abs),
+		tile.OpExp:  inFloat64(math.Exp), // of bfloat16, as the next: see values.exponential
+		tile.OpExp2: inFloat64(math.Exp2),
+		tile.OpLog:  inFloat64(math.Log),
+		tile.OpTanh: inFloat64(math.Tanh),
+		tile.OpRsqrt: func(o, x []float32) { // without a call, so that roots do not wait for each other
+			for i, v := range x[:len(o)] {
+				o[i] = float32(1 / math.Sqrt(float64(v)))
+			}
+		},
 		tile.OpRoundEven: inFloat64(math.RoundToEven),
 	}
 	unaryInts = map[tile.Op]func(o, x []int32){

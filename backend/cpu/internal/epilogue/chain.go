@@ -40,11 +40,15 @@ type operand struct {
 	kind rows.Do
 }
 
-func operandOf[T any](m rows.Matrix[T], kind rows.Do) operand {
-	if m.Of == nil {
-		return operand{}
+// lying finds operands of a kind in a matrix; nil for none.
+func lying[T any](x matrix[T], kind rows.Do) func(w *plan.Frame, row, col, count, n int) operand {
+	if x == nil {
+		return nil
 	}
-	return operand{unsafe.Pointer(unsafe.SliceData(m.Of)), m.LD * memory.Size[T](), kind}
+	return func(w *plan.Frame, row, col, count, n int) operand {
+		m := x(w, row, col, count, n)
+		return operand{unsafe.Pointer(unsafe.SliceData(m.Of)), m.LD * memory.Size[T](), kind}
+	}
 }
 
 // Beside its links a chain asks memory for up to so many refs, stores and ends.
@@ -169,17 +173,19 @@ func (c *values) found(e *tile.Expr) *link {
 		}}
 	}
 	of, order := shuffled(e)
-	wide, narrow := inMemory[float32](c, of, tile.Float32), inMemory[uint16](c, of, tile.BFloat16)
-	if wide == nil && narrow == nil {
+	stored := lying(inMemory[float32](c, of, tile.Float32), rows.Float32s)
+	switch {
+	case stored != nil:
+	case of.Op == tile.OpCast && of.Dtype == tile.Float32 && of.Args[0].Dtype == tile.Int32:
+		stored = lying(inMemory[int32](c, of.Args[0], tile.Int32), rows.Int32s)
+	default:
+		stored = lying(inMemory[uint16](c, of, tile.BFloat16), rows.BFloat16s)
+	}
+	if stored == nil {
 		return nil
 	}
 	loads, forAll := c.step.Loads, plan.OneRow(of) && !plan.OneColumn(of)
-	l := &link{shuffle: order, lanes: c.floats(e), find: func(w *plan.Frame, row, col, count, n int) operand {
-		if wide != nil {
-			return operandOf(wide(w, row, col, count, n), rows.Float32s)
-		}
-		return operandOf(narrow(w, row, col, count, n), rows.BFloat16s)
-	}}
+	l := &link{shuffle: order, lanes: c.floats(e), find: stored}
 	if forAll {
 		of = of.Args[0]
 	}
@@ -187,7 +193,7 @@ func (c *values) found(e *tile.Expr) *link {
 	if load == nil {
 		return l
 	}
-	r, stored := c.plan.Number(load.Ref), l.find
+	r := c.plan.Number(load.Ref)
 	if !c.plan.IsAlone(r) { // rows that are read as they lie need not be widened
 		c.step.Loads = loads
 	}

@@ -13,7 +13,7 @@ import (
 
 // rowsAtOnce is the most rows of one call; the numbers that rows may have of their own are a
 // vector.
-const rowsAtOnce = 64
+const rowsAtOnce = plan.VectorLanes
 
 // matrix finds columns col … col+n-1 of count rows of a value in memory; none if they are not
 // all there.
@@ -37,10 +37,10 @@ func columnsOf(e *tile.Expr) (load *tile.Expr, start int) {
 	}
 }
 
-// inMemory sees e, a value of float32 whose elements are d in memory, as a matrix there; nil if
-// it is to be computed first.
+// inMemory sees e, a value whose elements are d in memory, as a matrix there; nil if it is to be
+// computed first.
 func inMemory[T any](c *values, e *tile.Expr, d tile.Dtype) matrix[T] {
-	if of := c.step.DotOf(e); of != nil && e.Dtype == tile.Float32 && d == tile.Float32 {
+	if of := c.step.DotOf(e); of != nil && e.Dtype == d && d != tile.BFloat16 {
 		return func(w *plan.Frame, row, col, count, n int) rows.Matrix[T] {
 			return rows.Matrix[T]{Of: memory.View[T](of.Temp.Of(w.Mem))[(row-w.Row)*of.LD+col-w.Col:][:(count-1)*of.LD+n], LD: of.LD}
 		}

@@ -254,7 +254,7 @@ func (w *Worker) call(d *plan.Dot, x plan.Call, col, k0 int) {
 		multiply(x)
 		return
 	}
-	again, y, t := multiply, x, new(gemm.Tape) // copies, so that calls that are not taped allocate nothing
+	again, y, t := multiply, x, w.tape.Again() // copies, so that calls that are not taped allocate nothing
 	x.Tape = t
 	if multiply(x); t.Spoiled || len(t.Calls) == 0 {
 		t.Calls = []func(){func() { again(y) }}

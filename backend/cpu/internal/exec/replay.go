@@ -3,6 +3,8 @@ package exec
 import (
 	"slices"
 	"time"
+
+	"matladder/backend/cpu/internal/gemm"
 )
 
 // A launch whose control flow depends on the grid alone does the same each time, as long as arrays
@@ -11,14 +13,14 @@ import (
 
 const (
 	// mostLeaves bounds a tape. Longer launches take so long that deciding costs little.
-	mostLeaves = 4096
+	mostLeaves = 1 << 14
 	// untaped is how many launches on the same arrays come before one that is taped: taping
 	// allocates, and callers that come with other arrays each time gain nothing. Where a worker has
 	// several tasks, taping takes as long as some launches, and more come before.
 	untaped, untapedMany = 3, 15
 	// brief launches are over before a worker could help another that lost its core: their tasks are
 	// the same workers' each time.
-	brief = time.Millisecond
+	brief = 4 * time.Millisecond
 )
 
 // startTape begins to tape a launch, if one is due.
@@ -35,6 +37,9 @@ func (r *Run) startTape() {
 	due := r.launches == before+1 && (few || len(r.Workers) == 1 || t.Phases() == 1 && r.took < brief)
 	for _, w := range r.Workers {
 		w.Taping, w.leaves, w.framed = due, nil, 0
+		if w.tape = nil; due {
+			w.tape = new(gemm.Tape)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"matladder/backend"
+	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
 	"matladder/backend/timeline"
@@ -30,8 +31,9 @@ type Worker struct {
 	Counters backend.Counters
 	record   *recorder // what it does when; nil where nobody asks
 
-	leaves []func() // of the launch that was taped
-	framed int      // the program whose frame the last of them has; 0 for none
+	leaves []func()   // of the launch that was taped
+	framed int        // the program whose frame the last of them has; 0 for none
+	tape   *gemm.Tape // of products
 
 	_ [memory.CacheLine]byte // those of another worker may follow
 }

@@ -47,64 +47,64 @@ func columnRowsQuadsAVX2(c *int32, ldc, steps int, a *uint32, lda int, b *uint32
 func columnRowsQuadsAVX512(c *int32, ldc, steps int, a *uint32, lda int, b *uint32, bias *int32, next, end uintptr, panels int, accumulate bool)
 
 //go:noescape
-func directBFloat16AVX512(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *float32, accumulate bool)
+func directBFloat16AVX512(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *float32, accumulate bool)
 
 //go:noescape
-func directFloat32x1AVX2(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *float32, accumulate bool)
+func directFloat32x1AVX2(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *float32, accumulate bool)
 
 //go:noescape
-func directFloat32x1AVX512(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *float32, accumulate bool)
+func directFloat32x1AVX512(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *float32, accumulate bool)
 
 //go:noescape
-func directFloat32x2AVX2(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *float32, accumulate bool)
+func directFloat32x2AVX2(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *float32, accumulate bool)
 
 //go:noescape
-func directFloat32x2AVX512(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *float32, accumulate bool)
+func directFloat32x2AVX512(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *float32, accumulate bool)
 
 //go:noescape
-func directFloat32x3AVX2(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *float32, accumulate bool)
+func directFloat32x3AVX2(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *float32, accumulate bool)
 
 //go:noescape
-func directFloat32x3AVX512(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *float32, accumulate bool)
+func directFloat32x3AVX512(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *float32, accumulate bool)
 
 //go:noescape
-func directFloat32x4AVX2(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *float32, accumulate bool)
+func directFloat32x4AVX2(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *float32, accumulate bool)
 
 //go:noescape
-func directFloat32x4AVX512(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *float32, accumulate bool)
+func directFloat32x4AVX512(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *float32, accumulate bool)
 
 //go:noescape
-func directFloat32x5AVX512(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *float32, accumulate bool)
+func directFloat32x5AVX512(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *float32, accumulate bool)
 
 //go:noescape
-func directFloat32x6AVX512(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *float32, accumulate bool)
+func directFloat32x6AVX512(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *float32, accumulate bool)
 
 //go:noescape
-func directFloat32x7AVX512(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *float32, accumulate bool)
+func directFloat32x7AVX512(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *float32, accumulate bool)
 
 //go:noescape
-func directFloat32x8AVX512(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *float32, accumulate bool)
+func directFloat32x8AVX512(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *float32, accumulate bool)
 
 //go:noescape
-func directPairsAVX2(c *int32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *int32, accumulate bool)
+func directPairsAVX2(c *int32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *int32, accumulate bool)
 
 //go:noescape
-func directQuadsAVX512(c *int32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *int32, accumulate bool)
+func directQuadsAVX512(c *int32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *int32, accumulate bool)
 
 //go:noescape
-func directWideBFloat16AVX2(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *float32, accumulate bool)
+func directWideBFloat16AVX2(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *float32, accumulate bool)
 
 //go:noescape
-func directWideBFloat16x1AVX512(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *float32, accumulate bool)
+func directWideBFloat16x1AVX512(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *float32, accumulate bool)
 
 //go:noescape
-func directWideBFloat16x2AVX512(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *float32, accumulate bool)
+func directWideBFloat16x2AVX512(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *float32, accumulate bool)
 
 //go:noescape
-func directWideBFloat16x3AVX512(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *float32, accumulate bool)
+func directWideBFloat16x3AVX512(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *float32, accumulate bool)
 
 //go:noescape
-func directWideBFloat16x4AVX512(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *float32, accumulate bool)
+func directWideBFloat16x4AVX512(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *float32, accumulate bool)
 
 //go:noescape
 func dotsBFloat16AVX512(c *float32, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, bias *float32, accumulate bool)
@@ -129,6 +129,9 @@ func edgeFloat32AVX512(c *float32, ldc int, next uintptr, rows, cols int, a *uin
 
 //go:noescape
 func edgePairsAVX2(c *int32, ldc int, next uintptr, rows, cols int, a *uint32, panel, steps int, b *uint32, accumulate bool)
+
+//go:noescape
+func flatFloat32AVX512(c *float32, ldc int, a, b unsafe.Pointer, lda, ldb, k, rows, cols int, accumulate bool)
 
 //go:noescape
 func gemvBFloat16AVX512(c *float32, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, bias *float32, accumulate bool)

@@ -76,8 +76,9 @@ func (p *MicroKernels[S, C]) BlockingDirect(m, n, k, ldb int, far bool) (run, co
 		run, cols = p.pieceFor(m)
 		return even(max(1, k/p.KU), run) * p.KU, min(cols, n), [2]int{p.MR, p.NR}
 	}
-	t := p.direct.of(m, n)
-	return p.directSteps(m, k, ldb, far) * p.KU, n, [2]int{even(min(m, p.MR), t.rows), t.cols}
+	run = p.directSteps(m, k, ldb, far)
+	t, _ := p.direct.of(m, n, run)
+	return run * p.KU, n, [2]int{even(m, t.rows), t.cols}
 }
 
 // even is the size of pieces, at most limit, that divide n evenly.

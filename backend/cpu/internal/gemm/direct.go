@@ -16,7 +16,6 @@ type directKernel[C Sum] struct {
 	whole  bool
 	pieces pieceCuts
 	steps  int  // that a tile runs over, if asked for; 0 for directSteps's own
-	wider  bool // of tiles for few rows of a that take as long, the widest is the best
 	deep   bool // it runs over more steps for few rows of a too
 }
 
@@ -34,21 +33,26 @@ func widening[C Sum](lanes int, tiles ...directTile[C]) []directTile[C] {
 	return tiles
 }
 
-// of is the tile for m rows and n columns, of which it may take several: that which takes the fewest
-// cycles for each column of a step, if a cycle loads two vectors or words or multiplies two vectors.
-func (d *directKernel[C]) of(m, n int) (best directTile[C]) {
-	least := 0
+// of is the tile for m rows and the first cols of n columns, about equal parts, and some steps: that which
+// takes the fewest cycles, if a cycle loads two vectors or words or multiplies two vectors.
+func (d *directKernel[C]) of(m, n, steps int) (best directTile[C], cols int) {
+	const turn = 40 // halves of a cycle, beside one for each vector of sums
+	least, narrower := 0, 0
 	for i, t := range d.tiles {
-		vectors, turns := i+1, ceil(m, t.rows)
-		rows := ceil(m, turns)
-		if cycles := turns * max(rows*vectors, rows+2*vectors) * (840 / vectors); i == 0 || cycles < least || cycles == least && d.wider && turns == 1 && m <= 6 {
-			best, least = t, cycles
+		vectors, turns, all := i+1, ceil(m, t.rows), ceil(n, d.tiles[0].cols)
+		rows, tiles := ceil(m, turns), ceil(all, vectors)
+		halves := turns * (steps*max(rows*vectors, rows+2*vectors) + rows*vectors + turn) // of all rows by its columns
+		wide := max(1, tiles-(tiles*vectors-all))
+		time := wide*halves + (tiles-wide)*narrower
+		if i == 0 || time < least {
+			best, least, cols = t, time, min(n, wide*t.cols)
 		}
 		if t.cols >= n {
 			break
 		}
+		narrower = halves
 	}
-	return best
+	return best, cols
 }
 
 // DirectWork is the number of bytes of memory that MultiplyDirect of m rows wants, where
@@ -73,7 +77,7 @@ func (p *MicroKernels[S, C]) Read(m, ldb int) ReadB {
 	return ReadTiles
 }
 
-// A direct computes the rows×cols corner of one register tile like a tile but takes b from rows of
+// A direct computes rows×cols sums like tiles but takes b from rows of
 // a matrix that are ldb bytes apart, KU of them a step, and words of a that lie lda bytes apart from
 // row to row, and step bytes from one to the next of a row:
 //
@@ -90,11 +94,12 @@ func (p *MicroKernels[S, C]) Read(m, ldb int) ReadB {
 //		}
 //	}
 //
-// Few sums are kept in parts, as tiles of AVX2 keep them. Of several vectors of columns, only the
-// last may be cut off. Meanwhile each step asks for the memory ahead bytes behind what it reads of
-// b, which need not be b's. Those of AVX2 that widen b read all columns, whatever cols is. Sums
-// start from zero, but those of quads of AVX-512 from a bias, if it is not nil.
-type direct[C Sum] func(c *C, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *C, accumulate bool)
+// Height rows are computed at a time, at most as many as its tile has, and along these all columns, of
+// whose last tile only the last vector may be cut off. Few sums are kept in parts, as tiles of AVX2
+// keep them. Meanwhile the first step asks for the memory ahead bytes behind what it reads of b, which need
+// not be b's, and each further one for what lies further bytes behind that. Those of AVX2 that widen b read
+// all columns, whatever cols is. Sums start from zero, but those of quads of AVX-512 from a bias, if it is not nil.
+type direct[C Sum] func(c *C, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *C, accumulate bool)
 
 // DirectRows is the number of rows of a up to which MultiplyDirect is faster than PackB and Block
 // of the same product, as measured with b in L3 and in memory; 0 where MultiplyDirect may not be
@@ -128,10 +133,8 @@ func (p *MicroKernels[S, C]) MultiplyDirect(r Run[S], c []C, ldc, m, n, k int, b
 		p.Multiply(r, c, ldc, m, n, k, accumulate)
 		return
 	}
-	x := directBlock[S, C]{MicroKernels: p, c: c, ldc: ldc, m: m, k: k, a: p.left(r, m, k), b: b, ldb: ldb, far: r.Far, accumulate: accumulate, work: directWorks.Get().(*directWork)}
-	if p.kernel.tape == nil {
-		defer directWorks.Put(x.work)
-	}
+	x := p.directBlock(r, c, ldc, m, n, k, b, ldb, accumulate)
+	defer x.done()
 	steps := k / p.KU
 	switch p.Read(m, ldb) {
 	case ReadStreams:
@@ -166,6 +169,21 @@ type directBlock[S Source, C Sum] struct {
 	bias       bias[C] // of the steps that begin has told
 }
 
+func (p *MicroKernels[S, C]) directBlock(r Run[S], c []C, ldc, m, n, k int, b []S, ldb int, accumulate bool) directBlock[S, C] {
+	x := directBlock[S, C]{MicroKernels: p, c: c, ldc: ldc, m: m, k: k, a: p.left(r, m, k), b: b, ldb: ldb, far: r.Far, accumulate: accumulate, work: directWorks.Get().(*directWork)}
+	if p.kernel.tape != nil {
+		x.tape(n)
+	}
+	return x
+}
+
+// done gives memory back, but that of calls on a tape.
+func (x *directBlock[S, C]) done() {
+	if x.kernel.tape == nil {
+		directWorks.Put(x.work)
+	}
+}
+
 // begin prepares to multiply some steps.
 func (x *directBlock[S, C]) begin(first, steps int) {
 	x.bias = x.kernel.biasOf(x.a, x.MR, x.m, first, steps, &x.work.bias)
@@ -181,52 +199,39 @@ type directWork struct {
 
 var directWorks = sync.Pool{New: func() any { return new(directWork) }}
 
-// run multiplies columns j0 … j1-1 over steps s0 … s1-1. Where b stays in L2 it is gone over for a
-// tile's rows of a after another, so that c is written along its rows.
+// run multiplies columns j0 … j1-1 over steps s0 … s1-1. Where half of L2 holds b, tiles go along rows of c.
 func (x *directBlock[S, C]) run(j0, j1, s0, s1 int) {
 	if j0 >= j1 || s0 >= s1 {
 		return
 	}
 	x.begin(s0, s1-s0)
 	chunk := x.directSteps(x.m, (s1-s0)*x.KU, x.ldb, x.far)
-	wide, band := x.direct.of(x.m, j1-j0), x.m
-	if x.near(x.k, x.ldb) {
-		band = x.rowsOf(wide)
-	}
+	near, along := x.near(x.k, x.ldb, 3), x.near(x.k, x.ldb, 2)
 	for s := s0; s < s1; s += chunk {
-		for i := 0; i < x.m; i += band {
-			steps, tile := min(chunk, s1-s), wide
-			for j := j0; j < j1; j += tile.cols {
-				if left := j1 - j; left < tile.cols {
-					if x.direct.whole {
-						if i == 0 {
-							x.edge(j, left, s, steps)
-						}
-						break
-					}
-					tile = x.direct.of(band, left)
+		steps, cols := min(chunk, s1-s), 0
+		for j := j0; j < j1; j += cols {
+			var tile directTile[C]
+			left, ahead := j1-j, 0
+			if tile, cols = x.direct.of(x.m, left, steps); x.direct.whole {
+				if cols -= cols % tile.cols; cols == 0 {
+					x.edge(j, left, s, steps)
+					break
 				}
-				x.column(tile, i, min(i+band, x.m), j, min(tile.cols, j1-j), s, steps, x.ahead(j1-j, chunk))
 			}
+			if !along {
+				cols = min(cols, tile.cols)
+			}
+			if !near || x.far {
+				ahead = x.ahead(left, chunk)
+			}
+			x.column(tile, j, cols, s, steps, ahead)
 		}
 	}
 }
 
-// near reports whether a b of k rows that lie ldb elements apart stays in L2.
-func (p *MicroKernels[S, C]) near(k, ldb int) bool {
-	return k*ldb*memory.Size[S]() <= p.host.L2OrUsual()/2
-}
-
-// rowsOf is how many rows of a a tile takes at once: about equal parts of all, or of a panel.
-func (x *directBlock[S, C]) rowsOf(tile directTile[C]) int {
-	rows := x.m
-	if x.a.packed {
-		rows = min(rows, x.MR)
-	}
-	if rows <= tile.rows {
-		return rows
-	}
-	return even(rows, tile.rows)
+// near reports whether a b of k rows that lie ldb elements apart takes no more than some quarters of L2.
+func (p *MicroKernels[S, C]) near(k, ldb, quarters int) bool {
+	return k*ldb*memory.Size[S]() <= p.host.L2OrUsual()*quarters/4
 }
 
 // ahead is how far ahead a tile asks for b, in bytes, that is left of the last n columns
@@ -254,13 +259,18 @@ const (
 	directStreams = 16
 )
 
-// column multiplies cols columns by rows i0 … i1-1 of a.
-func (x *directBlock[S, C]) column(tile directTile[C], i0, i1, j, cols, s, steps, ahead int) {
+// column multiplies cols columns by all rows of a, in about equal parts of those or of a panel.
+func (x *directBlock[S, C]) column(tile directTile[C], j, cols, s, steps, ahead int) {
 	b, ldb, accumulate := at(x.b, s*x.KU*x.ldb+j), x.ldb*memory.Size[S](), x.accumulate || s > 0
-	rows := x.rowsOf(tile)
-	for i := i0; i < i1; i += rows {
-		a := offset(x.a.at(i/x.MR, s), i%x.MR*x.a.row)
-		tile.run(&x.c[i*x.ldc+j], x.ldc, steps, a, x.a.row, x.a.step, b, ldb, ahead, min(rows, i1-i), cols, x.bias.at(i, s), accumulate)
+	rows, further := x.m, 0
+	if ahead != 0 {
+		further = x.KU * ldb
+	}
+	if x.a.packed {
+		rows = min(rows, x.MR)
+	}
+	for i := 0; i < x.m; i += rows {
+		tile.run(&x.c[i*x.ldc+j], x.ldc, steps, x.a.at(i/x.MR, s), x.a.row, x.a.step, b, ldb, ahead, further, even(rows, tile.rows), min(rows, x.m-i), cols, x.bias.at(i, s), accumulate)
 	}
 }
 
@@ -284,7 +294,7 @@ func (p *MicroKernels[S, C]) directSteps(m, k, ldb int, far bool) int {
 	}
 	rows, short := 2*directStreams, ldb*memory.Size[S]() <= directAhead && m <= p.MR
 	switch {
-	case p.near(k, ldb) && !(short && far):
+	case p.near(k, ldb, 3) && !(short && far):
 		return ceil(k, p.KU)
 	case short:
 	case m <= 4 && !p.direct.deep:

@@ -114,6 +114,9 @@ func checkDirect[S Source, C Sum](t *testing.T, r *rand.Rand, x directTwins[S, C
 	if which > 0 {
 		cols = max(cols, p.direct.tiles[which-1].cols+1)
 	}
+	if !p.direct.whole || cols == tile.cols {
+		cols += r.IntN(2) * tile.cols
+	}
 	a := fencedWords(t, r, steps*p.MR, x.word)
 	from, lda, apart := a, wordBytes, p.MR*wordBytes
 	if r.IntN(2) == 0 {
@@ -128,7 +131,7 @@ func checkDirect[S Source, C Sum](t *testing.T, r *rand.Rand, x directTwins[S, C
 	ldb, ldc := cols+r.IntN(5), cols+r.IntN(5)
 	reach := cols
 	if p.direct.whole {
-		reach = p.NR
+		reach = max(cols, p.NR)
 		ldb = max(ldb, reach)
 	}
 	b := fenced[S](t, (steps*p.KU-1)*ldb+reach)
@@ -149,7 +152,7 @@ func checkDirect[S Source, C Sum](t *testing.T, r *rand.Rand, x directTwins[S, C
 
 	var bias *C
 	if x.twin.bias != nil {
-		bias = randomBias[C](t, r, p.MR)
+		bias = randomBias[C](t, r, 2*p.MR) // a whole tile from any row on
 	}
 	panel := make([]uint32, steps*p.NR)
 	for j := 0; j < cols; j += p.NR {
@@ -157,7 +160,7 @@ func checkDirect[S Source, C Sum](t *testing.T, r *rand.Rand, x directTwins[S, C
 		pack.Go(p.NR, x.bits).Columns(panel, len(panel), b[j:], ldb, some, steps*p.KU)
 		x.twin.tile(&want[guard+j], ldc, steps, &a[0], &panel[0], bias, 0, rows, some, accumulate)
 	}
-	tile.run(&c[guard], ldc, steps, &from[0], lda, apart, at(b, 0), ldb*memory.Size[S](), r.IntN(1<<14), rows, cols, bias, accumulate)
+	tile.run(&c[guard], ldc, steps, &from[0], lda, apart, at(b, 0), ldb*memory.Size[S](), r.IntN(1<<14), r.IntN(1<<10), 1+r.IntN(tile.rows), rows, cols, bias, accumulate)
 	sameMemory(t, c, want, guard, "%s, tile of %d columns, %d×%d of %d steps, rows of a %d bytes apart, accumulate %v, ldb %d, ldc %d",
 		x.name, tile.cols, rows, cols, steps, lda, accumulate, ldb, ldc)
 }

@@ -16,6 +16,7 @@ type gemvKernel[C Sum] struct {
 	widens         bool    // bfloat16, of which words of columns are as widenColumns makes them
 	half           gemv[C] // of vectors half as wide, for up to halfColumns; nil if there is none
 	spread         spread[C]
+	flat           spread[C] // for few rows and 2 … columns of a b whose rows have no gaps between; nil if there is none
 }
 
 const halfColumns = 4
@@ -53,6 +54,9 @@ type gemv[C Sum] func(c *C, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int
 type spread[C Sum] func(c *C, ldc int, a, b unsafe.Pointer, lda, ldb, k, rows, cols int, accumulate bool)
 
 const (
+	shallow = 64 // elements of k, up to which a copy of columns takes longer than it saves
+	rowsPay = 4  // of a for each column, from which it is worth its time
+
 	gemvSteps   = 1024 // of columns that are copied at once
 	gemvColumn  = gemvSteps + 16
 	gemvColumns = 8 // the most of any gemv
@@ -118,26 +122,22 @@ func (x *gemvKernel[C]) spreads(n, k int) bool {
 }
 
 // PaysColumns reports whether MultiplyColumns of m rows by n columns of k elements is assumed to be
-// faster than tiles; false where it may not be called.
+// faster than tiles that read panels; false where it may not be called.
 func (p *MicroKernels[S, C]) PaysColumns(m, n, k int) bool {
-	const (
-		shallow = 64 // a spread gains by no copies of b, and no calls for each few rows
-		rows    = 4  // of a for each column, from which a copy of it is worth its time
-	)
 	x, steps := &p.kernel.gemv, ceil(k, p.KU)
 	switch {
 	case p.isAsked(ReadColumns):
 		return true
 	case p.Choices.B != ReadByRule || !p.CanRead(ReadColumns):
 		return false
-	case n > 1 && k > shallow && m < rows*n:
-		return false
+	case n > 1 && k > shallow && m < rowsPay*n:
+		return n <= x.columns && x.flat != nil
 	case x.widens: // packing has to widen a too
 		return n <= gemvColumns
 	case x.spread == nil: // a tile takes half as long for a step of a row, and some time for a row
 		return n <= x.columns && n*(steps/x.lanes+6) <= steps+24
 	}
-	return n <= x.columns || n <= x.lanes && k <= shallow
+	return n <= x.columns || k <= shallow && (n <= x.lanes || len(p.direct.tiles) > 1 && p.near(k, n, 1))
 }
 
 // MultiplyColumns is Multiply of a Run whose rows of a lie in memory, any number of elements, and whose B is
@@ -151,6 +151,16 @@ func (p *MicroKernels[S, C]) MultiplyColumns(r Run[S], c []C, ldc, m, n, k int, 
 		return
 	}
 	a, lda, x := extent(r.Rows, m, k, r.LDA), r.LDA*memory.Size[S](), &p.kernel.gemv
+	if n > x.lanes && len(p.direct.tiles) > 1 && !x.widens {
+		tiles := p.directBlock(r, c, ldc, m, n, k, b, ldb, accumulate)
+		defer tiles.done()
+		tiles.run(0, n, 0, k)
+		return
+	}
+	if x.flat != nil && n > 1 && n == ldb && n <= x.columns && k > shallow && m < rowsPay*n {
+		x.flat(&c[0], ldc, at(a, 0), at(b, 0), lda, ldb*memory.Size[S](), k, m, n, accumulate)
+		return
+	}
 	if x.spreads(n, k) {
 		for j := 0; j < n; j += x.lanes {
 			x.spread(&c[j], ldc, at(a, 0), at(b, j), lda, ldb*memory.Size[S](), k, m, min(n-j, x.lanes), accumulate)

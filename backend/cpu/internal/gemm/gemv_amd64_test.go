@@ -39,10 +39,10 @@ func floatGemv(name string, fast gemv[float32], columns, deep int) gemvTwins[flo
 	return gemvTwins[float32, float32]{name, fast, gemvElements[float32, float32](0), columns, deep, element, float32(math.NaN())}
 }
 
-// byRows is a spread as a gemv: columns of b come to rows.
-func byRows(t testing.TB, f spread[float32]) gemv[float32] {
+// byRows is a spread as a gemv: columns of b come to rows, some with a gap between.
+func byRows(t testing.TB, f spread[float32], gap int) gemv[float32] {
 	return func(c *float32, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, _ *float32, accumulate bool) {
-		ldb := cols + 3*(k%2)
+		ldb := cols + gap*(k%2)
 		from := fenced[float32](t, (k-1)*ldb+cols)
 		for i := range from {
 			if from[i] = float32(math.NaN()); i%ldb < cols {
@@ -50,6 +50,17 @@ func byRows(t testing.TB, f spread[float32]) gemv[float32] {
 			}
 		}
 		f(c, ldc, a, at(from, 0), lda, ldb*wordBytes, k, rows, cols, accumulate)
+	}
+}
+
+// ofSeveral is f of more columns than one.
+func ofSeveral(f gemv[float32]) gemv[float32] {
+	return func(c *float32, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, bias *float32, accumulate bool) {
+		run := f
+		if cols == 1 {
+			run = gemvFloat32AVX512
+		}
+		run(c, ldc, a, b, lda, k, rows, cols, bias, accumulate)
 	}
 }
 
@@ -91,7 +102,7 @@ func TestGemv(t *testing.T) {
 	if len(AVX2.Missing()) == 0 {
 		floatGemv("avx2 float32", gemvFloat32AVX2, 4, 8).test(t, "avx2 float32")
 		floatGemv("avx2 dots", ofTransposed(t, dotsFloat32AVX2), 4, 8).test(t, "avx2 dots")
-		floatGemv("avx2 spread", byRows(t, spreadFloat32AVX2), 8, 8).test(t, "avx2 spread")
+		floatGemv("avx2 spread", byRows(t, spreadFloat32AVX2, 3), 8, 8).test(t, "avx2 spread")
 	}
 	k := For(AVX512)
 	if k == nil {
@@ -99,7 +110,8 @@ func TestGemv(t *testing.T) {
 	}
 	floatGemv("avx512 float32", gemvFloat32AVX512, 8, 16).test(t, "avx512 float32")
 	floatGemv("avx512 dots", ofTransposed(t, dotsFloat32AVX512), 8, 16).test(t, "avx512 dots")
-	floatGemv("avx512 spread", byRows(t, spreadFloat32AVX512), 16, 16).test(t, "avx512 spread")
+	floatGemv("avx512 spread", byRows(t, spreadFloat32AVX512, 3), 16, 16).test(t, "avx512 spread")
+	floatGemv("avx512 flat", ofSeveral(byRows(t, flatFloat32AVX512, 0)), 8, 16).test(t, "avx512 flat")
 	wide := gemvTwins[uint16, float32]{"wide", byWidening(gemvWideBFloat16AVX512), gemvElements[uint16, float32](0), 4, 32, smallBFloat16, 0x7fc0}
 	wide.test(t, "avx512 widened bfloat16")
 	wide.fast = ofTransposed(t, byWidening(dotsWideBFloat16AVX512))
@@ -123,7 +135,8 @@ func FuzzGemv(f *testing.F) {
 		r := rand.New(rand.NewPCG(seed, 43))
 		checkGemv(t, r, floatGemv("avx512", gemvFloat32AVX512, 8, 16), 1+int(rows), 1+int(cols)%8, 1+int(k))
 		checkGemv(t, r, floatGemv("avx2", gemvFloat32AVX2, 4, 8), 1+int(rows), 1+int(cols)%4, 1+int(k))
-		checkGemv(t, r, floatGemv("spread", byRows(t, spreadFloat32AVX512), 16, 16), 1+int(rows), 1+int(cols)%16, 1+int(k))
+		checkGemv(t, r, floatGemv("flat", byRows(t, flatFloat32AVX512, 0), 8, 16), 1+int(rows), 2+int(cols)%7, 1+int(k))
+		checkGemv(t, r, floatGemv("spread", byRows(t, spreadFloat32AVX512, 3), 16, 16), 1+int(rows), 1+int(cols)%16, 1+int(k))
 	})
 }
 

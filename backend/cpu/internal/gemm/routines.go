@@ -17,8 +17,9 @@ func (p *MicroKernels[S, C]) Routine(read ReadB) string {
 	if p.Words > 1 {
 		return tilesRoutines[p.Format]
 	}
+	tile, _ := p.direct.of(p.MR, p.NR, 1)
 	f, ok := map[ReadB]any{
-		ReadPacked: p.kernel.tile, ReadPieces: p.kernel.tile, ReadTiles: p.direct.of(p.MR, p.NR).run, ReadStreams: p.stream.run, ReadDots: p.dots.run, ReadColumns: p.kernel.gemv.run,
+		ReadPacked: p.kernel.tile, ReadPieces: p.kernel.tile, ReadTiles: tile.run, ReadStreams: p.stream.run, ReadDots: p.dots.run, ReadColumns: p.kernel.gemv.run,
 	}[read]
 	if !ok || reflect.ValueOf(f).IsNil() {
 		return ""

@@ -98,11 +98,13 @@ func testStreamed[S Source, C Sum](t *testing.T, r *rand.Rand, e pack.Encoding[S
 
 // packingDirect is a direct that packs its columns of b for the tile of p.
 func packingDirect[S Source, C Sum](p *MicroKernels[S, C]) direct[C] {
-	return func(c *C, ldc, steps int, a *uint32, _, _ int, b unsafe.Pointer, ldb, _, rows, cols int, bias *C, accumulate bool) {
+	return func(c *C, ldc, steps int, a *uint32, _, _ int, b unsafe.Pointer, ldb, _, _, _, rows, cols int, bias *C, accumulate bool) {
 		ld, k := ldb/memory.Size[S](), steps*p.KU
 		pb := memory.NewBuffer(p.SizeB(k, cols))
 		p.PackB(pb, unsafe.Slice((*S)(b), (k-1)*ld+cols), ld, k, cols)
-		panel := words(pb, p.SizeB(k, cols))
-		p.kernel.tile(c, ldc, steps, a, &panel[0], bias, 0, rows, cols, accumulate)
+		panels := words(pb, p.SizeB(k, cols))
+		for j := 0; j < cols; j += p.NR {
+			p.kernel.tile(offset(c, j*wordBytes), ldc, steps, a, &panels[j*steps], bias, 0, rows, min(p.NR, cols-j), accumulate)
+		}
 	}
 }

@@ -16,7 +16,10 @@ func (p *MicroKernels[S, C]) StripRows() int {
 }
 
 // StripColumns is how wide strips for some rows of a are: as wide as the tile that is used.
-func (p *MicroKernels[S, C]) StripColumns(rows int) int { return p.direct.of(rows, AllRows).cols }
+func (p *MicroKernels[S, C]) StripColumns(rows int) int {
+	tile, _ := p.direct.of(rows, AllRows, edgeSteps)
+	return tile.cols
+}
 
 // PackStrips is PackBPart into strips of some columns, which lie apart bytes apart.
 func PackStrips[S Source](dst []byte, apart, columns int, src []S, ld, k, n int) {
@@ -38,10 +41,14 @@ func PackStripsT[S Source](dst []byte, columns int, src []S, ld, k, n int) {
 	}
 }
 
-// MultiplyStrips is MultiplyPart by a b of strips of some columns, of a path that reads b by tiles.
+// ReadStrips has tiles go down strips from end to end.
+var ReadStrips = Choices{B: ReadTiles, Run: AllRows}
+
+// MultiplyStrips is MultiplyPart by a b of strips of some columns, of a path with the choices
+// of ReadStrips.
 func (p *MicroKernels[S, C]) MultiplyStrips(columns int, r Run[S], c []C, ldc, m, n, k0, k, depth int, accumulate bool) {
 	b := memory.View[S](r.B)
-	r.Far = false // a strip is read from end to end
+	r.Far = true
 	for j := 0; j < n; j += columns {
 		p.MultiplyDirect(r, c[j:], ldc, m, min(columns, n-j), k, b[j*depth+k0*columns:], columns, accumulate)
 	}

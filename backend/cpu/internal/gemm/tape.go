@@ -11,12 +11,25 @@ import (
 type Tape struct {
 	Calls   []func()
 	Spoiled bool // it lacks some
+
+	product taped // that calls tiles on a b as it lies; nil before the first
+	goes    bool  // its tiles were the last call
+	scripts []any // of such products
+}
+
+// A taped is a *directCalls.
+type taped interface{ end(t *Tape) }
+
+// Again is the tape for the next product, which has no calls yet.
+func (t *Tape) Again() *Tape {
+	t.Calls, t.Spoiled = nil, false
+	return t
 }
 
 // keep makes a call, and tapes it.
 func (t *Tape) keep(call func()) {
 	call()
-	t.Calls = append(t.Calls, call)
+	t.goes, t.Calls = false, append(t.Calls, call)
 }
 
 // spoil tells the tape, if there is one, that what comes is not on it.
@@ -38,8 +51,21 @@ func (p *MicroKernels[S, C]) Taped(t *Tape) *MicroKernels[S, C] {
 	}
 	q.direct.tiles = slices.Clone(p.direct.tiles)
 	for i, tile := range p.direct.tiles {
-		q.direct.tiles[i].run = func(c *C, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, rows, cols int, bias *C, accumulate bool) {
-			t.keep(func() { tile.run(c, ldc, steps, a, lda, step, b, ldb, ahead, rows, cols, bias, accumulate) })
+		q.direct.tiles[i].run = func(c *C, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *C, accumulate bool) {
+			if x, ok := t.product.(*directCalls[C]); ok && bias == nil && (t.goes || len(x.calls) == 0) {
+				tile.run(c, ldc, steps, a, lda, step, b, ldb, ahead, further, height, rows, cols, bias, accumulate)
+				x.tiles = p.direct.tiles
+				for j := 0; j < cols; j += tile.cols { // of which each asks for another part of what is next
+					for i0 := 0; i0 < rows; i0 += height {
+						x.add(t, directCall{i, ldc, steps, lda, step, ldb, ahead, further, min(height, rows-i0), min(tile.cols, cols-j), accumulate,
+							int(address(c)-address(x.c)) + (i0*ldc+j)*wordBytes, int(address(a)-address(x.a)) + i0*lda, int(uintptr(b)-uintptr(x.b)) + j*x.size})
+					}
+				}
+				return
+			}
+			t.keep(func() {
+				tile.run(c, ldc, steps, a, lda, step, b, ldb, ahead, further, height, rows, cols, bias, accumulate)
+			})
 		}
 	}
 	return &q
@@ -47,7 +73,7 @@ func (p *MicroKernels[S, C]) Taped(t *Tape) *MicroKernels[S, C] {
 
 // taped are the kernels that small products call; others spoil the tape.
 func (k kernel[C]) taped(t *Tape) kernel[C] {
-	x, spread := k, k.gemv.spread
+	x := k
 	x.tape = t
 	x.tile = func(c *C, ldc, steps int, a, b *uint32, bias *C, next uintptr, rows, cols int, accumulate bool) {
 		t.keep(func() { k.tile(c, ldc, steps, a, b, bias, next, rows, cols, accumulate) })
@@ -58,11 +84,7 @@ func (k kernel[C]) taped(t *Tape) kernel[C] {
 		}
 	}
 	x.gemv.run, x.gemv.half = k.gemv.run.taped(t), k.gemv.half.taped(t)
-	if k.gemv.spread != nil {
-		x.gemv.spread = func(c *C, ldc int, a, b unsafe.Pointer, lda, ldb, k, rows, cols int, accumulate bool) {
-			t.keep(func() { spread(c, ldc, a, b, lda, ldb, k, rows, cols, accumulate) })
-		}
-	}
+	x.gemv.spread, x.gemv.flat = k.gemv.spread.taped(t), k.gemv.flat.taped(t)
 	if k.bias != nil {
 		x.bias = func(dst, a *uint32, steps int) { t.keep(func() { k.bias(dst, a, steps) }) }
 		x.rows.bias = func(dst, a *uint32, lda, steps, rows int) { t.keep(func() { k.rows.bias(dst, a, lda, steps, rows) }) }
@@ -76,5 +98,14 @@ func (f gemv[C]) taped(t *Tape) gemv[C] {
 	}
 	return func(c *C, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, bias *C, accumulate bool) {
 		t.keep(func() { f(c, ldc, a, b, lda, k, rows, cols, bias, accumulate) })
+	}
+}
+
+func (f spread[C]) taped(t *Tape) spread[C] {
+	if f == nil {
+		return nil
+	}
+	return func(c *C, ldc int, a, b unsafe.Pointer, lda, ldb, k, rows, cols int, accumulate bool) {
+		t.keep(func() { f(c, ldc, a, b, lda, ldb, k, rows, cols, accumulate) })
 	}
 }

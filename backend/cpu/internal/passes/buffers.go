@@ -18,6 +18,7 @@ const (
 	partBytes       = 256 << 10 // of the product of a group's rows, before they are stored: b is packed in pieces for all of them, or read from L2
 	deepBytes       = 2 << 20   // of b packed with all of k: 1 to 8 MiB are as fast as any, and 3 % faster than what exceeds L3
 	deepPanels      = 8         // of b packed with all of k, if they take more than that: rows of memory are read along them
+	shortRow        = 256       // columns: rows of products have no gaps then, so that an epilogue takes them as one
 	tilesPieceBytes = 512 << 10 // of b packed chunk by chunk for tiles: it stays in L2
 )
 
@@ -77,7 +78,9 @@ func buffers(p *plan.Plan) error {
 			x.Rows, x.Cols, x.Mem = s.Rows, s.Cols, own("scales of a piece", 2*(s.Rows+s.Cols)*4)
 		}
 		if !s.Direct {
-			d.LD = scratchStride(s.Cols)
+			if d.LD = scratchStride(s.Cols); s.Cols < shortRow && s.Cols == p.Refs[s.Dst].LD {
+				d.LD = s.Cols
+			}
 			d.Temp = local.Region(s.Rows * d.LD * 4)
 			temps.Bytes += d.Temp.Size
 			temps.Used = temps.Bytes

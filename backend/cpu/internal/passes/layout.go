@@ -125,11 +125,14 @@ func inColumns(p *plan.Plan, e *tile.Expr, a, b side, rows int) *plan.Product {
 	if x == nil || x.Columns == nil || e.TransA || e.TransB || a.group > 0 || p.Machine.CacheBytes == 0 || p.Machine.Choices.ReadA == plan.ReadAPacked {
 		return nil
 	}
-	n := b.Cols
+	n, k := b.Cols, a.size
 	if i := b.Dim(false); i >= 0 {
 		n = b.Array[i]
 	}
-	if !x.PaysColumns(rows, n, a.size) {
+	if i := b.Dim(true); i >= 0 {
+		k = max(k, b.Array[i])
+	}
+	if !x.PaysColumns(rows, n, k) {
 		return nil
 	}
 	x.Unpacked, x.A.AsItLies, x.B.AsItLies = x.Columns, true, true

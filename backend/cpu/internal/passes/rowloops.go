@@ -37,7 +37,7 @@ func fuseRowLoops(steps []*plan.Step) []*plan.Step {
 
 // stripBytes is how much of what steps read along rows stays in L1 from one to the
 // next, with as much that is on its way.
-const stripBytes = 8 << 10
+const stripBytes = 32 << 10
 
 // size chooses how many rows steps that go along rows together do at once: more than
 // one, so that what the next needs of a row is there when it begins.
@@ -50,7 +50,7 @@ func size(s *plan.Step) {
 			}
 		})
 	}
-	s.Strip = min(max(stripBytes/widest, 1), 16)
+	s.Strip = min(max(stripBytes/widest, 1), 64)
 	for _, x := range s.Body {
 		x.Strip = s.Strip
 	}

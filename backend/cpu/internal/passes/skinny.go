@@ -2,6 +2,7 @@ package passes
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"matladder/backend/cpu/internal/gemm"
@@ -82,10 +83,15 @@ func options(p *plan.Plan, e *tile.Expr, a, b side, rows int) []plan.Option {
 		depth = b.Cols
 	}
 	together := min(rows, rowsOfBlock)
-	costsOf := func(x *plan.Product) map[gemm.ReadB]gemm.ReadCost {
-		return p.Machine.Figures.ReadCosts(x, together, b.ArrayBytes(), b.LD*b.Dtype.Bits()/8, depth)
+	costsOf := func(x *plan.Product, bytes int64) map[gemm.ReadB]gemm.ReadCost {
+		return p.Machine.Figures.ReadCosts(x, together, bytes, b.LD*b.Dtype.Bits()/8, depth)
 	}
-	costs, packed := costsOf(thin), costsOf(whole)[gemm.ReadPacked]
+	costs, packed := costsOf(thin, b.ArrayBytes()), costsOf(whole, b.ArrayBytes())[gemm.ReadPacked]
+	if _, ok := costs[gemm.ReadTiles]; ok && a.LD == a.Cols && b.LD == b.Cols && b.BlockCount() > 1 {
+		// Tiles ask for the next matrices of a batch, so that they come from L2.
+		costs = maps.Clone(costs)
+		costs[gemm.ReadTiles] = costsOf(thin, b.Dtype.Bytes(int64(b.Rows*b.Cols)))[gemm.ReadTiles]
+	}
 	var list []plan.Option
 	for _, s := range plan.Strategies {
 		c, ok := costs[s.Read]

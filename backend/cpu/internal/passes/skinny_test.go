@@ -135,6 +135,7 @@ func TestThin_Programs(t *testing.T) {
 		t.Skipf("this machine lacks %v", missing)
 	}
 	most := directRows(gemm.For(isa), tile.Float32)
+	const deep = 100 // elements of k
 	zero := tile.Const(0)
 	for _, c := range []struct {
 		name  string
@@ -148,17 +149,22 @@ func TestThin_Programs(t *testing.T) {
 			t.Store(t.Out("o", tile.Float32, tile.Array(5, most, most), block.At(h, zero, zero)), tile.Dot(a, b))
 		}, true},
 		{"a batch of one b together", func(t *tile.Builder) {
-			h, block := t.Axis("h", 5, tile.Parallel), tile.Block(tile.Squeezed, most, most)
-			a := t.In("a", tile.Float32, tile.Array(5, most, most), block.At(h, zero, zero))
-			b := t.In("b", tile.Float32, tile.Array(most, most), tile.Block(most, most).At(zero, zero))
-			t.Store(t.Out("o", tile.Float32, tile.Array(5, most, most), block.At(h, zero, zero)), tile.Dot(a, b))
+			h, block := t.Axis("h", 5, tile.Parallel), tile.Block(tile.Squeezed, most, deep)
+			a := t.In("a", tile.Float32, tile.Array(5, most, deep), block.At(h, zero, zero))
+			b := t.In("b", tile.Float32, tile.Array(deep, most), tile.Block(deep, most).At(zero, zero))
+			t.Store(t.Out("o", tile.Float32, tile.Array(5, most, most), tile.Block(tile.Squeezed, most, most).At(h, zero, zero)), tile.Dot(a, b))
 		}, false},
+		{"a shallow b", func(t *tile.Builder) {
+			a := t.In("a", tile.Float32, tile.Array(9*most, 9), tile.Block(9*most, 9).At(zero, zero))
+			b := t.In("b", tile.Float32, tile.Array(9, most), tile.Block(9, most).At(zero, zero))
+			t.Store(t.Out("o", tile.Float32, tile.Array(9*most, most), tile.Block(9*most, most).At(zero, zero)), tile.Dot(a, b))
+		}, true},
 		{"two products with one b", func(t *tile.Builder) {
-			square := tile.Block(most, most).At(zero, zero)
-			x := t.In("x", tile.Float32, tile.Array(most, most), square)
-			y := t.In("y", tile.Float32, tile.Array(most, most), square)
-			b := t.In("b", tile.Float32, tile.Array(most, most), square)
-			t.Store(t.Out("o", tile.Float32, tile.Array(most, most), square), tile.Add(tile.Dot(x, b), tile.Dot(y, b)))
+			square := tile.Block(most, deep).At(zero, zero)
+			x := t.In("x", tile.Float32, tile.Array(most, deep), square)
+			y := t.In("y", tile.Float32, tile.Array(most, deep), square)
+			b := t.In("b", tile.Float32, tile.Array(deep, most), tile.Block(deep, most).At(zero, zero))
+			t.Store(t.Out("o", tile.Float32, tile.Array(most, most), tile.Block(most, most).At(zero, zero)), tile.Add(tile.Dot(x, b), tile.Dot(y, b)))
 		}, false},
 		{"a transposed", func(t *tile.Builder) {
 			a := t.In("a", tile.Float32, tile.Array(9, most), tile.Block(9, most).At(zero, zero))
@@ -172,8 +178,8 @@ func TestThin_Programs(t *testing.T) {
 		}, false},
 		{"one axis for both, in groups of rows", func(t *tile.Builder) {
 			pid := t.Axis("pid", 4*5, tile.Parallel) // of four blocks of rows and five of columns
-			a := t.In("a", tile.Float32, tile.Array(4*most, 9), tile.Block(most, 9).At(tile.Mod(pid, 4), zero))
-			b := t.In("b", tile.Float32, tile.Array(9, 5*8), tile.Block(9, 8).At(zero, tile.FloorDiv(pid, 4)))
+			a := t.In("a", tile.Float32, tile.Array(4*most, deep), tile.Block(most, deep).At(tile.Mod(pid, 4), zero))
+			b := t.In("b", tile.Float32, tile.Array(deep, 5*8), tile.Block(deep, 8).At(zero, tile.FloorDiv(pid, 4)))
 			o := t.Out("o", tile.Float32, tile.Array(4*most, 5*8), tile.Block(most, 8).At(tile.Mod(pid, 4), tile.FloorDiv(pid, 4)))
 			t.Store(o, tile.Dot(a, b))
 		}, false},

@@ -23,7 +23,7 @@ var Strategies = []Strategy{
 	{gemm.ReadPieces, "pieces", "packed piece by piece into L2", 256},
 	{gemm.ReadAlong, "along", "read in place by register tiles, which widen it", 96},
 	{gemm.ReadDots, "dots", "read in place, its columns being rows of memory", 16},
-	{gemm.ReadColumns, "columns", "its few columns copied, for rows of A as they lie", 0},
+	{gemm.ReadColumns, "columns", "its few columns copied or read in place, for rows of A as they lie", 0},
 	{gemm.ReadLoops, "loops", "read in place by three loops, down its columns", 0},
 	{gemm.ReadRows, "rows", "read in place by three loops, along its rows", 0},
 	{gemm.ReadVectors, "vectors", "read in place, as A is, for one row of A at a time", 0},

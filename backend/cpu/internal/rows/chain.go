@@ -16,7 +16,7 @@ type Chain struct {
 	At       [Links]unsafe.Pointer // operands, of the first row; nil for none
 	Step     [Links]int            // bytes from row to row of those
 	_        [Links]uintptr        // operands of the row in hand
-	routines [2][Links]uintptr     // in assembly
+	routines [3][Links]uintptr     // in assembly
 }
 
 // Links is the most operations of a chain.
@@ -26,7 +26,7 @@ const Links = 24
 type Do int
 
 const (
-	Load    Do = 5 * iota // those in hand are the operand
+	Load    Do = 6 * iota // those in hand are the operand
 	Add                   // plus it
 	Sub                   // less it
 	SubFrom               // it less them
@@ -36,7 +36,7 @@ const (
 )
 
 const (
-	Keep              = DivInto + 5 + iota // those in hand are kept
+	Keep              = DivInto + 6 + iota // those in hand are kept
 	Shuffle                                // of each 8 in hand those at the places of Order, with their signs changed
 	Round                                  // to bfloat16
 	Ask                                    // memory is asked for a byte of the operand for each element
@@ -55,6 +55,7 @@ const (
 const (
 	Float32s  Do = iota // elements
 	BFloat16s           // elements, as bits
+	Int32s              // elements, rounded to float32
 	Number              // one for all of the row
 	Kept                // what Keep has kept
 	Itself              // the elements in hand
@@ -74,6 +75,29 @@ func chain(c *Chain, rows, n int) {
 		var sums [32]float32
 		c.row(row, 0, n, &sums)
 	}
+}
+
+// joined is rows of which all operands follow each other in memory as one row.
+func (c *Chain) joined(rows, n int) (int, int) {
+	for i, do := range c.Do {
+		bytes := 0
+		switch {
+		case do == Turn:
+			return 1, rows * n
+		case do < Keep:
+			bytes = [...]int{4, 2, 4, 0, 0, 0}[do%Add]
+		case do == Shuffle && n%8 != 0, do >= Ask && do <= Sum, do > Turn:
+			return rows, n
+		case do >= StoreBFloat16:
+			bytes = 2
+		case do >= StoreFloat32:
+			bytes = 4
+		}
+		if c.Step[i] != n*bytes {
+			return rows, n
+		}
+	}
+	panic("rows: a chain without an end")
 }
 
 // row does elements from … n-1 of a row, from being a multiple of 32.
@@ -145,6 +169,10 @@ func (c *Chain) link(i, row, from int, x []float32, sums *[32]float32) {
 		y = elementsAt[float32](c, i, row, from, len(x))
 	case BFloat16s:
 		fromBFloat16(y, elementsAt[uint16](c, i, row, from, len(x)))
+	case Int32s:
+		for j, v := range elementsAt[int32](c, i, row, from, len(x)) {
+			y[j] = float32(v)
+		}
 	case Number:
 		for j := range y {
 			y[j] = elementsAt[float32](c, i, row, 0, 1)[0]

@@ -37,7 +37,7 @@ func checkChain(t *testing.T, rng *rand.Rand) {
 	if cpu.X86.HasAVX512F { // and without bfloat16 instructions
 		all = append(all, Loops{Chain: func(c *Chain, rows, n int) { chainAVX512(c, rows, n, false) }})
 	}
-	rows, n := 1+rng.IntN(3), 1+rng.IntN(300)
+	rows, n := 1+rng.IntN(5), 1+rng.IntN(300)
 	if rng.IntN(3) == 0 {
 		n = 64 * (1 + rng.IntN(5))
 	}
@@ -94,7 +94,7 @@ func sameFloats(x, y []byte, narrow bool) bool {
 // randomChain has operands of rows that are a whole number of cache lines apart, and what it
 // writes: elements of float32, of bfloat16, and sums.
 func randomChain(rng *rand.Rand, rows, n int) (ops []op, outs [][]byte) {
-	ld := (n + 31) &^ 31
+	ld := (n+31)&^31 + 32*rng.IntN(2)
 	keep := new([KeptMost]float32)
 	wide := rng.IntN(2) == 0 // of any size, or about 1
 	operand := func(kind Do) (unsafe.Pointer, int) {
@@ -105,7 +105,7 @@ func randomChain(rng *rand.Rand, rows, n int) (ops []op, outs [][]byte) {
 			}
 		}
 		switch kind {
-		case Float32s, Number:
+		case Float32s, Int32s, Number:
 			return unsafe.Pointer(&x[0]), 4 * ld * rng.IntN(2)
 		case BFloat16s:
 			return unsafe.Pointer(&x[0]), 2 * ld
@@ -121,7 +121,7 @@ func randomChain(rng *rand.Rand, rows, n int) (ops []op, outs [][]byte) {
 	for range 3 {
 		outs = append(outs, memory.NewBuffer(rows*ld*4+64))
 	}
-	do(Load, Do(rng.IntN(3)))
+	do(Load, Do(rng.IntN(4)))
 	kept := false
 	for range rng.IntN(8) {
 		switch what := rng.IntN(8); {
@@ -141,7 +141,7 @@ func randomChain(rng *rand.Rand, rows, n int) (ops []op, outs [][]byte) {
 		case what == 2:
 			ops = append(ops, op{do: Round})
 		default:
-			kind := Do(rng.IntN(5))
+			kind := Do(rng.IntN(6))
 			if kind == Kept && !kept {
 				kind = Itself
 			}

@@ -27,7 +27,7 @@ func For(avx2, avx512 bool) Loops {
 	l := forAVX2()
 	if avx512 {
 		l.Chain = func(c *Chain, rows, n int) {
-			if rows > 0 && n > 0 {
+			if rows, n = c.joined(rows, n); rows > 0 && n > 0 {
 				chainAVX512(c, rows, n, cpu.X86.HasAVX512BF16)
 			}
 		}
@@ -148,6 +148,7 @@ func forAVX2() Loops {
 
 // chainOfAVX2 does the last few elements of each row in Go, where sums of a row are added up, too.
 func chainOfAVX2(c *Chain, rows, n int) {
+	rows, n = c.joined(rows, n)
 	whole, last := n&^31, c.last()
 	if whole > 0 && rows > 0 && c.Do[last] == Turn {
 		chainAVX2(c, rows, whole, false)

@@ -174,7 +174,8 @@ func costsOf(times []float64, others []gemm.ReadB) map[gemm.ReadB]gemm.ReadCost 
 func measureReads[S gemm.Source, C gemm.Sum](p *gemm.MicroKernels[S, C], threads, m, part, row int) map[gemm.ReadB]gemm.ReadCost {
 	const most = 512 // columns of a block
 	ld, all := row/memory.Size[S](), max(1, part*threads/row)
-	k, columns := all, max(p.NR, min(most, ld/threads/p.NR*p.NR))
+	share := ld / threads
+	k, columns := all, max(p.NR, share/tile.Ceil(max(1, share), most)/p.NR*p.NR)
 	along := max(1, ld/threads/columns) // blocks of one part of rows, which a B in place is read along
 	parts, apart, first := along, columns, max(0, ld-along*columns)/max(1, threads-1)
 	if row <= shortRow {
@@ -254,7 +255,7 @@ func newReadProbes[S gemm.Source, C gemm.Sum](threads int, operands func(x *read
 // machine for a while disturbs all alike, until two times of each agree. One that takes three
 // times as long as another has one turn.
 func timeReads[S gemm.Source, C gemm.Sum](probes []readProbe[S, C], parts, elements int, tasks []readTask[S, C]) []float64 {
-	const least, most, alike, hopeless = 2, 5, 0.97, 1. / 3
+	const least, most, alike, hopeless = 2, 12, 0.97, 1. / 3
 	best, second := make([]float64, len(tasks)), make([]float64, len(tasks))
 	agree := false
 	for turn := 0; turn < least || turn < most && !agree; turn++ {

@@ -1,5 +1,5 @@
 /* peer KIND LIBRARY THREADS: times the products of another library for
- * matladder. KIND is cblas or onednn.
+ * matladder. KIND is cblas, onednn or xsmm.
  *
  * Requests come on descriptor 3, answers go to 4, as messages (internal/child): a
  * byte 0, the number of parts in four bytes, and the parts, each behind its length
@@ -243,6 +243,8 @@ static const char *open_library(const char *kind, const char *path, struct libra
 	void *handle = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
 	if (!handle)
 		return dlerror();
+	if (!strcmp(kind, "xsmm"))
+		return open_xsmm(handle, lib);
 	return !strcmp(kind, "onednn") ? open_onednn(handle, lib) : open_cblas(handle, lib);
 }
 

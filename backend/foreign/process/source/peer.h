@@ -59,5 +59,6 @@ struct library {
 /* Each opens what the handle of a loaded library has. */
 const char *open_cblas(void *handle, struct library *out);
 const char *open_onednn(void *handle, struct library *out);
+const char *open_xsmm(void *handle, struct library *out);
 
 #endif
