@@ -151,7 +151,7 @@ func (p *MicroKernels[S, C]) MultiplyColumns(r Run[S], c []C, ldc, m, n, k int, 
 		return
 	}
 	a, lda, x := extent(r.Rows, m, k, r.LDA), r.LDA*memory.Size[S](), &p.kernel.gemv
-	if n > x.lanes && len(p.direct.tiles) > 1 && !x.widens {
+	if n > x.lanes && !x.widens && len(p.direct.tiles) > 1 {
 		tiles := p.directBlock(r, c, ldc, m, n, k, b, ldb, accumulate)
 		defer tiles.done()
 		tiles.run(0, n, 0, k)

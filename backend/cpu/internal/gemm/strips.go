@@ -48,7 +48,7 @@ var ReadStrips = Choices{B: ReadTiles, Run: AllRows}
 // of ReadStrips.
 func (p *MicroKernels[S, C]) MultiplyStrips(columns int, r Run[S], c []C, ldc, m, n, k0, k, depth int, accumulate bool) {
 	b := memory.View[S](r.B)
-	r.Far = true
+	r.Far = true // so tiles ask for what is ahead
 	for j := 0; j < n; j += columns {
 		p.MultiplyDirect(r, c[j:], ldc, m, min(columns, n-j), k, b[j*depth+k0*columns:], columns, accumulate)
 	}
