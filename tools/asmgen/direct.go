@@ -22,7 +22,7 @@ const (
 	rLDB3   = rNext
 	rDirect = rAcc  // what each step asks for of b; until c is stored
 	rWord   = rCols // bytes from a word of a to the next; once there are masks
-	rAsks   = rC    // bytes from what a step asks for to what the next does; until c is stored
+	rAsks   = rNext // bytes from what a step asks for to what the next does, where LDB3 is not needed
 	words   = "K3"  // mask of elements narrower than words
 )
 
@@ -186,7 +186,7 @@ func (t Direct) tile(a *Asm) {
 	}
 	turn := a.NewLabel("turn")
 	a.Place(turn)
-	for _, arg := range [][2]string{{"ldc", rLDC}, {"steps", rSteps}, {"a", rA}, {"b", rB}, {"ldb", rLDB}, {"ahead", rDirect}, {"further", rAsks}, {"height", rRows}, {"rows", rCount}, {"cols", rCols}} {
+	for _, arg := range [][2]string{{"ldc", rLDC}, {"steps", rSteps}, {"a", rA}, {"b", rB}, {"ldb", rLDB}, {"ahead", rDirect}, {"height", rRows}, {"rows", rCount}, {"cols", rCols}} {
 		a.load(arg[0], arg[1])
 	}
 	a.Op("SHLQ", imm(2), rLDC)
@@ -201,6 +201,8 @@ func (t Direct) tile(a *Asm) {
 	}
 	if t.KU == 4 {
 		a.threefold(rLDB, rLDB3)
+	} else {
+		a.load("further", rAsks)
 	}
 	if t.Masks && t.KU > 1 {
 		a.Op("MOVQ", imm(1), rCount)
@@ -344,7 +346,11 @@ func (t Direct) step(a *Asm, s, rows int, sums []string) {
 	}
 	t.words(t, a, b, scratch)
 	a.Op("LEAQ", indexed(at(rB, 0), rLDB, t.KU), rB)
-	a.Op("ADDQ", rAsks, rDirect)
+	further := rAsks
+	if t.KU == 4 {
+		further = a.arg("further")
+	}
+	a.Op("ADDQ", further, rDirect)
 	switch {
 	case t.offset:
 		scratch = scratch[:len(scratch)-len(t.constants())]

@@ -114,7 +114,7 @@ func checkBlock[S Source, C Sum](t *testing.T, r *rand.Rand, p *MicroKernels[S, 
 	multiply := p.MultiplyPart
 	if p.StripRows() > 0 && r.IntN(3) == 0 {
 		columns := p.StripColumns(m)
-		strip, tiles := columns*k*memory.Size[S](), p.With(Choices{B: ReadTiles})
+		strip, tiles := columns*k*memory.Size[S](), p.With(ReadStrips)
 		pb = fenced[byte](t, ceil(n, columns)*strip)
 		multiply = func(r Run[S], c []C, ldc, m, n, k0, k, depth int, accumulate bool) {
 			tiles.MultiplyStrips(columns, r, c, ldc, m, n, k0, k, depth, accumulate)

@@ -221,7 +221,7 @@ func (x *directBlock[S, C]) run(j0, j1, s0, s1 int) {
 			if !along {
 				cols = min(cols, tile.cols)
 			}
-			if !near {
+			if !near || x.far {
 				ahead = x.ahead(left, chunk)
 			}
 			x.column(tile, j, cols, s, steps, ahead)

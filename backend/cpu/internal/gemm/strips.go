@@ -17,7 +17,7 @@ func (p *MicroKernels[S, C]) StripRows() int {
 
 // StripColumns is how wide strips for some rows of a are: as wide as the tile that is used.
 func (p *MicroKernels[S, C]) StripColumns(rows int) int {
-	tile, _ := p.direct.of(rows, AllRows, 2*directStreams)
+	tile, _ := p.direct.of(rows, AllRows, edgeSteps)
 	return tile.cols
 }
 
@@ -41,10 +41,14 @@ func PackStripsT[S Source](dst []byte, columns int, src []S, ld, k, n int) {
 	}
 }
 
-// MultiplyStrips is MultiplyPart by a b of strips of some columns, of a path that reads b by tiles.
+// ReadStrips has tiles go down strips from end to end.
+var ReadStrips = Choices{B: ReadTiles, Run: AllRows}
+
+// MultiplyStrips is MultiplyPart by a b of strips of some columns, of a path with the choices
+// of ReadStrips.
 func (p *MicroKernels[S, C]) MultiplyStrips(columns int, r Run[S], c []C, ldc, m, n, k0, k, depth int, accumulate bool) {
 	b := memory.View[S](r.B)
-	r.Far = false // a strip is read from end to end
+	r.Far = true // so tiles ask for what is ahead
 	for j := 0; j < n; j += columns {
 		p.MultiplyDirect(r, c[j:], ldc, m, min(columns, n-j), k, b[j*depth+k0*columns:], columns, accumulate)
 	}

@@ -55,7 +55,7 @@ func avx512Kernels(host probe.HostInfo) *Kernels {
 	k.WideInt8 = newPath(host, i, formatPairs, pack.WideInt8AVX512)
 	k.WideUint8 = newPath(host, i, formatPairs, pack.WideUint8AVX512)
 	k.Float32.direct = directKernel[float32]{tiles: widening(16, []directTile[float32]{{directFloat32x1AVX512, 12, 0}, {directFloat32x2AVX512, 12, 0}, {directFloat32x3AVX512, 9, 0}, {directFloat32x4AVX512, 6, 0}, {directFloat32x5AVX512, 5, 0}, {directFloat32x6AVX512, 4, 0}, {directFloat32x7AVX512, 3, 0}, {directFloat32x8AVX512, 2, 0}}...), pays: 48, pieces: hostPieces(host, mr, nr, AllRows, AllRows)}
-	k.WideBFloat16.direct = directKernel[float32]{tiles: widening(16, []directTile[float32]{{directWideBFloat16x1AVX512, 12, 0}, {directWideBFloat16x2AVX512, 12, 0}, {directWideBFloat16x3AVX512, 9, 0}, {directWideBFloat16x4AVX512, 6, 0}}...), pays: 48, pieces: hostPieces(host, mr, nr, AllRows, AllRows)}
+	k.WideBFloat16.direct = directKernel[float32]{tiles: widening(16, []directTile[float32]{{directWideBFloat16x1AVX512, 12, 0}, {directWideBFloat16x2AVX512, 12, 0}, {directWideBFloat16x3AVX512, 6, 0}, {directWideBFloat16x4AVX512, 6, 0}}...), pays: 48, pieces: hostPieces(host, mr, nr, AllRows, AllRows)}
 	k.Float32.stream = streamKernel[float32]{streamFloat32AVX2, 2, asTheyAre(streamRows)}
 	k.Float32.dots = dotsKernel[float32]{dotsFloat32AVX512, 8, copyColumns[uint32]}
 	k.WideBFloat16.stream = streamKernel[float32]{streamBFloat16AVX2, 2, asTheyAre(streamRows)}

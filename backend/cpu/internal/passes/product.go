@@ -176,7 +176,7 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.MicroKernels[S, C], b *gem
 		if !same || rows > b.StripRows() {
 			return
 		}
-		columns, tiles := b.StripColumns(rows), b.With(gemm.Choices{B: gemm.ReadTiles})
+		columns, tiles := b.StripColumns(rows), b.With(gemm.ReadStrips)
 		p.B.Format, p.B.Lanes = b.Format+"/strips", columns
 		p.B.Panel = func(k int) int { return columns * k * memory.Size[T]() }
 		p.B.Pack = packWith(
