@@ -24,15 +24,15 @@ type directScript[C Sum] struct {
 	bytes [3]int // of b, a and c; 0 where their rows have gaps
 	size  int    // of an element of b
 
-	every, share int // bytes that each step and each call ask for of the next product; 0 for none
-	ofB, ofA     int // calls that ask for b, and then for a; others ask for c
+	every, share int // bytes that each step and each tile ask for of the next product; 0 for none
+	ofB, ofA     int // tiles that ask for b, and then for a; others ask for c
 }
 
-// A directCall is one of a tile, in bytes behind the operands of the product.
+// A directCall is one of tiles, in bytes behind the operands of the product.
 type directCall struct {
-	tile, ldc, steps, lda, step, ldb, ahead, further, rows, cols int
-	accumulate                                                   bool
-	c, a, b                                                      int
+	tile, ldc, steps, lda, step, ldb, ahead, further, height, rows, cols int
+	accumulate                                                           bool
+	c, a, b                                                              int
 }
 
 // tape begins a product of n columns.
@@ -70,7 +70,9 @@ func (x *directCalls[C]) end(t *Tape) {
 	t.scripts = append(t.scripts, x.directScript)
 	steps, lines := 0, 8
 	for _, call := range x.calls {
-		steps, lines = steps+call.steps, min(lines, call.cols*x.size/cacheLine)
+		wide := x.tiles[call.tile].cols
+		steps += call.steps * ceil(call.cols, wide) * ceil(call.rows, call.height)
+		lines = min(lines, min(call.cols, wide)*x.size/cacheLine)
 	}
 	if all := x.bytes[0] + x.bytes[1] + x.bytes[2]; all > 0 && steps > 0 && lines > 0 {
 		x.every = min(ceil(ceil(all, steps), cacheLine), lines) * cacheLine
@@ -79,22 +81,34 @@ func (x *directCalls[C]) end(t *Tape) {
 	}
 }
 
-// run makes the calls.
+// run makes the calls, a tile at a time where each asks for another part of what is next.
 func (x *directCalls[C]) run() {
-	s := x.directScript
-	asks := x.next != nil && s.every > 0
-	for i := range s.calls {
-		k := &s.calls[i]
-		b, ahead, further := unsafe.Add(x.b, k.b), k.ahead, k.further
-		if asks {
-			from, n := uintptr(x.next.b), i
-			if n >= s.ofB {
-				if n, from = n-s.ofB, address(x.next.a); n >= s.ofA {
-					n, from = n-s.ofA, address(x.next.c)
-				}
-			}
-			ahead, further = int(from-uintptr(b))+n*s.share, s.every
+	s, tile := x.directScript, 0
+	for n := range s.calls {
+		k := &s.calls[n]
+		run, c, a, b := s.tiles[k.tile].run, offset(x.c, k.c), offset(x.a, k.a), unsafe.Add(x.b, k.b)
+		if x.next == nil || s.every == 0 {
+			run(c, k.ldc, k.steps, a, k.lda, k.step, b, k.ldb, k.ahead, k.further, k.height, k.rows, k.cols, nil, k.accumulate)
+			continue
 		}
-		s.tiles[k.tile].run(offset(x.c, k.c), k.ldc, k.steps, offset(x.a, k.a), k.lda, k.step, b, k.ldb, ahead, further, k.rows, k.rows, k.cols, nil, k.accumulate)
+		wide := s.tiles[k.tile].cols
+		for i := 0; i < k.rows; i += k.height {
+			rows, c, a, b := min(k.height, k.rows-i), offset(c, i*k.ldc*wordBytes), offset(a, i*k.lda), b
+			for j := 0; j < k.cols; j += wide {
+				run(c, k.ldc, k.steps, a, k.lda, k.step, b, k.ldb, s.asks(x.next, tile)-int(uintptr(b)), s.every, rows, rows, min(wide, k.cols-j), nil, k.accumulate)
+				tile, c, b = tile+1, offset(c, wide*wordBytes), unsafe.Add(b, wide*s.size)
+			}
+		}
 	}
+}
+
+// asks is where the tile of a number asks for the next product.
+func (s *directScript[C]) asks(next *directCalls[C], tile int) int {
+	from := uintptr(next.b)
+	if tile >= s.ofB {
+		if tile, from = tile-s.ofB, address(next.a); tile >= s.ofA {
+			tile, from = tile-s.ofA, address(next.c)
+		}
+	}
+	return int(from) + tile*s.share
 }

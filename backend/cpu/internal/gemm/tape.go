@@ -55,12 +55,8 @@ func (p *MicroKernels[S, C]) Taped(t *Tape) *MicroKernels[S, C] {
 			if x, ok := t.product.(*directCalls[C]); ok && bias == nil && (t.goes || len(x.calls) == 0) {
 				tile.run(c, ldc, steps, a, lda, step, b, ldb, ahead, further, height, rows, cols, bias, accumulate)
 				x.tiles = p.direct.tiles
-				for j := 0; j < cols; j += tile.cols { // of which each asks for another part of what is next
-					for i0 := 0; i0 < rows; i0 += height {
-						x.add(t, directCall{i, ldc, steps, lda, step, ldb, ahead, further, min(height, rows-i0), min(tile.cols, cols-j), accumulate,
-							int(address(c)-address(x.c)) + (i0*ldc+j)*wordBytes, int(address(a)-address(x.a)) + i0*lda, int(uintptr(b)-uintptr(x.b)) + j*x.size})
-					}
-				}
+				x.add(t, directCall{i, ldc, steps, lda, step, ldb, ahead, further, height, rows, cols, accumulate,
+					int(address(c) - address(x.c)), int(address(a) - address(x.a)), int(uintptr(b) - uintptr(x.b))})
 				return
 			}
 			t.keep(func() {
