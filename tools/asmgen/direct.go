@@ -22,7 +22,6 @@ const (
 	rLDB3   = rNext
 	rDirect = rAcc  // what each step asks for of b; until c is stored
 	rWord   = rCols // bytes from a word of a to the next; once there are masks
-	rAsks   = rC    // bytes from what a step asks for to what the next does; until c is stored
 	words   = "K3"  // mask of elements narrower than words
 )
 
@@ -186,7 +185,7 @@ func (t Direct) tile(a *Asm) {
 	}
 	turn := a.NewLabel("turn")
 	a.Place(turn)
-	for _, arg := range [][2]string{{"ldc", rLDC}, {"steps", rSteps}, {"a", rA}, {"b", rB}, {"ldb", rLDB}, {"ahead", rDirect}, {"further", rAsks}, {"height", rRows}, {"rows", rCount}, {"cols", rCols}} {
+	for _, arg := range [][2]string{{"ldc", rLDC}, {"steps", rSteps}, {"a", rA}, {"b", rB}, {"ldb", rLDB}, {"ahead", rDirect}, {"height", rRows}, {"rows", rCount}, {"cols", rCols}} {
 		a.load(arg[0], arg[1])
 	}
 	a.Op("SHLQ", imm(2), rLDC)
@@ -344,7 +343,7 @@ func (t Direct) step(a *Asm, s, rows int, sums []string) {
 	}
 	t.words(t, a, b, scratch)
 	a.Op("LEAQ", indexed(at(rB, 0), rLDB, t.KU), rB)
-	a.Op("ADDQ", rAsks, rDirect)
+	a.Op("ADDQ", a.arg("further"), rDirect)
 	switch {
 	case t.offset:
 		scratch = scratch[:len(scratch)-len(t.constants())]
