@@ -22,6 +22,7 @@ const (
 	rLDB3   = rNext
 	rDirect = rAcc  // what each step asks for of b; until c is stored
 	rWord   = rCols // bytes from a word of a to the next; once there are masks
+	rAsks   = rNext // bytes from what a step asks for to what the next does, where LDB3 is not needed
 	words   = "K3"  // mask of elements narrower than words
 )
 
@@ -200,6 +201,8 @@ func (t Direct) tile(a *Asm) {
 	}
 	if t.KU == 4 {
 		a.threefold(rLDB, rLDB3)
+	} else {
+		a.load("further", rAsks)
 	}
 	if t.Masks && t.KU > 1 {
 		a.Op("MOVQ", imm(1), rCount)
@@ -343,7 +346,11 @@ func (t Direct) step(a *Asm, s, rows int, sums []string) {
 	}
 	t.words(t, a, b, scratch)
 	a.Op("LEAQ", indexed(at(rB, 0), rLDB, t.KU), rB)
-	a.Op("ADDQ", a.arg("further"), rDirect)
+	further := rAsks
+	if t.KU == 4 {
+		further = a.arg("further")
+	}
+	a.Op("ADDQ", further, rDirect)
 	switch {
 	case t.offset:
 		scratch = scratch[:len(scratch)-len(t.constants())]

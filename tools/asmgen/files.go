@@ -49,7 +49,7 @@ func Files() map[string][]byte {
 		"../probe/peak_arm64.s":        fileOf(arm64, neonPeak...),
 		"tile_float32_avx512_amd64.s":  all(wide(float32s)),
 		"tile_bfloat16_avx512_amd64.s": all(wide(bfloat16s)),
-		"direct_avx512_amd64.s": file(directFloat32.wide(wide(float32s), 8), directWideBFloat16.on(wide(float32s)),
+		"direct_avx512_amd64.s": file(directFloat32.wide(wide(float32s), 8), directWideBFloat16.wide(wide(float32s), 4),
 			directBFloat16.on(wide(bfloat16s)), quadsOrder, directQuads.on(wide(quads))),
 		"direct_avx2_amd64.s": file(directFloat32.wide(narrow(float32s), 4), directWideBFloat16.on(narrow(float32s)),
 			directPairs.on(narrow(pairs)), avx2.columnNumbers),

@@ -6,7 +6,7 @@ func rowsAVX2() []func(*Asm) {
 		binary("add", "float32", "VADDPS"), binary("sub", "float32", "VSUBPS"), binary("mul", "float32", "VMULPS"),
 		binary("addInt32", "int32", "VPADDD"), binary("subInt32", "int32", "VPSUBD"), binary("mulInt32", "int32", "VPMULLD"),
 		extreme("max", "VMAXPS", "VANDPS"), extreme("min", "VMINPS", "VORPS"),
-		selectElements, scale,
+		selectElements,
 		convert("fromInt32", "(dst *float32, x *int32, n int)", 64, 64, func(a *Asm) {
 			a.times(2, "VCVTDQ2PS", avx2.in("SI"), avx2.from(0))
 			a.times(2, "VMOVUPS", avx2.from(0), avx2.in("DI"))
@@ -93,15 +93,6 @@ var (
 		a.times(2, "VMOVUPS", avx2.from(2), avx2.in("DI"))
 		a.advance(16, "BX")
 	})
-	scale = func(a *Asm) {
-		a.Func("scaleAVX2", "(dst, x *float32, by float32, n int)", "DI", "SI", "Y2", "CX")
-		a.over(16, "CX", func() {
-			a.times(2, "VMULPS", avx2.in("SI"), same("Y2"), avx2.from(0))
-			a.times(2, "VMOVUPS", avx2.from(0), avx2.in("DI"))
-			a.advance(64, "SI", "DI")
-		})
-		a.Return()
-	}
 )
 
 // convert is a loop over sixteen elements of x, so many bytes, and of dst.

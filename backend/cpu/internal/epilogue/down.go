@@ -1,8 +1,6 @@
 package epilogue
 
 import (
-	"math"
-
 	"matladder/backend/cpu/internal/memory"
 	"matladder/backend/cpu/internal/plan"
 	"matladder/tile"
@@ -103,10 +101,6 @@ func (c *values) single(e *tile.Expr) one {
 	case binary != nil && e.Dtype == tile.Float32:
 		x, y := c.single(e.Args[0]), c.single(e.Args[1])
 		return func(w *plan.Frame, row int) float32 { return binary(x(w, row), y(w, row)) }
-	}
-	if e.Op == tile.OpRsqrt && e.Dtype == tile.Float32 {
-		x := c.single(e.Args[0])
-		return func(w *plan.Frame, row int) float32 { return float32(1 / math.Sqrt(float64(x(w, row)))) }
 	}
 	x := c.floats(e)
 	return func(w *plan.Frame, row int) float32 { return x(w, row, 0, 1)[0] }

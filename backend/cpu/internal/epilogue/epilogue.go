@@ -22,8 +22,8 @@ func Compile(p *plan.Plan) error {
 		s.Lanes = plan.VectorLanes
 		c := &values{plan: p, step: s}
 		switch {
-		case s.Factor != nil:
-			s.Rescaled = c.down(s.Factor)
+		case s.Rescaled != nil:
+			s.Rescale, _ = c.stored(s.Rescaled, 0, tile.Float32, false, true)
 		case !s.Direct:
 			c.compile()
 		case s.Dots[0].Scales != nil:

@@ -89,18 +89,3 @@ func (w *Worker) strips(g *plan.Step) {
 		w.Seen = plan.Seen{}
 	}
 }
-
-// rescale multiplies rows of s's destination by their factors.
-func (w *Worker) rescale(s *plan.Step, row0, row1 int) {
-	w.Taping = false
-	at, ld := &w.Places[s.Dst], w.Plan.Refs[s.Dst].LD
-	dst := memory.View[float32](w.Data[s.Dst])[at.Off:]
-	for row := row0; row < row1; row += plan.VectorLanes {
-		for i, by := range s.Rescaled(&w.Frame, row, 0, min(plan.VectorLanes, row1-row)) {
-			if by != 1 {
-				x := dst[(row+i)*ld:][:at.Cols]
-				w.Plan.Loops.Scale(x, x, by)
-			}
-		}
-	}
-}

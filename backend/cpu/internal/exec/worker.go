@@ -181,9 +181,11 @@ func (w *Worker) computeRows(s *plan.Step, row0, row1 int) {
 			w.bringOwn(d.A, row0, row1)
 		}
 	}
-	if s.Rescaled != nil {
-		w.rescale(s, row0, row1)
-		fresh = false
+	if s.Rescale != nil {
+		w.Taping, fresh = false, false
+		for row := row0; row < row1; row += plan.VectorLanes {
+			s.Rescale(&w.Frame, row, 0, min(plan.VectorLanes, row1-row), at.Cols)
+		}
 	}
 	from, to := w.Columns(s.Dst, at.Cols)
 	for col := from; col < to; col += s.Cols {

@@ -95,7 +95,16 @@ func directQuadsAVX512(c *int32, ldc, steps int, a *uint32, lda, step int, b uns
 func directWideBFloat16AVX2(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *float32, accumulate bool)
 
 //go:noescape
-func directWideBFloat16AVX512(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *float32, accumulate bool)
+func directWideBFloat16x1AVX512(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *float32, accumulate bool)
+
+//go:noescape
+func directWideBFloat16x2AVX512(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *float32, accumulate bool)
+
+//go:noescape
+func directWideBFloat16x3AVX512(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *float32, accumulate bool)
+
+//go:noescape
+func directWideBFloat16x4AVX512(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *float32, accumulate bool)
 
 //go:noescape
 func dotsBFloat16AVX512(c *float32, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, bias *float32, accumulate bool)

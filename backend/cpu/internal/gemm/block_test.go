@@ -113,11 +113,16 @@ func checkBlock[S Source, C Sum](t *testing.T, r *rand.Rand, p *MicroKernels[S, 
 	}
 	multiply := p.MultiplyPart
 	if p.StripRows() > 0 && r.IntN(3) == 0 {
-		pb, multiply = fenced[byte](t, ceil(n, p.NR)*p.PanelStrips(k)), p.With(Choices{B: ReadTiles}).MultiplyStrips
+		columns := p.StripColumns(m)
+		strip, tiles := columns*k*memory.Size[S](), p.With(ReadStrips)
+		pb = fenced[byte](t, ceil(n, columns)*strip)
+		multiply = func(r Run[S], c []C, ldc, m, n, k0, k, depth int, accumulate bool) {
+			tiles.MultiplyStrips(columns, r, c, ldc, m, n, k0, k, depth, accumulate)
+		}
 		if r.IntN(2) == 0 {
-			p.PackStrips(pb, p.PanelStrips(k), b, n, k, n)
+			PackStrips(pb, strip, columns, b, n, k, n)
 		} else {
-			p.PackStripsT(pb, transposed(b, k, n), k, k, n)
+			PackStripsT(pb, columns, transposed(b, k, n), k, k, n)
 		}
 	}
 	if inColumns {

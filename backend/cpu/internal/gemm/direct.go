@@ -221,7 +221,7 @@ func (x *directBlock[S, C]) run(j0, j1, s0, s1 int) {
 			if !along {
 				cols = min(cols, tile.cols)
 			}
-			if !near {
+			if !near || x.far {
 				ahead = x.ahead(left, chunk)
 			}
 			x.column(tile, j, cols, s, steps, ahead)
@@ -239,11 +239,11 @@ func (p *MicroKernels[S, C]) near(k, ldb, quarters int) bool {
 // rows of the next run.
 func (x *directBlock[S, C]) ahead(n, chunk int) int {
 	row := x.ldb * memory.Size[S]()
-	if x.ldb <= x.NR {
-		return stripAhead
+	if row <= directAhead {
+		return shortAhead
 	}
 	if left := n * memory.Size[S](); left <= directAhead {
-		return min(chunk, 2*directStreams)*x.KU*row + min(0, directAhead-row)
+		return min(chunk, 2*directStreams)*x.KU*row + directAhead - row
 	}
 	return directAhead
 }
@@ -253,8 +253,8 @@ const (
 	// 128 bytes at a time, which no prefetcher of the processor follows for a hundred
 	// rows. It comes to L2, as few lines can be on their way to L1 at a time.
 	directAhead = 512
-	// stripAhead is how far ahead one that goes down a strip asks for it: into the next pages.
-	stripAhead = 6 << 10
+	// shortAhead is how far ahead it asks where rows so short follow each other: into the next pages.
+	shortAhead = 6 << 10
 	// directStreams is about how many rows processors follow.
 	directStreams = 16
 )

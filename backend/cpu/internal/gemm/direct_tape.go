@@ -28,7 +28,7 @@ type directScript[C Sum] struct {
 	ofB, ofA     int // tiles that ask for b, and then for a; others ask for c
 }
 
-// A directCall is one of tiles, in bytes behind the operands of the product.
+// A directCall is one of a direct, in bytes behind the operands of the product.
 type directCall struct {
 	tile, ldc, steps, lda, step, ldb, ahead, further, height, rows, cols int
 	accumulate                                                           bool
@@ -71,8 +71,8 @@ func (x *directCalls[C]) end(t *Tape) {
 	steps, lines := 0, 8
 	for _, call := range x.calls {
 		wide := x.tiles[call.tile].cols
-		steps += call.steps * ceil(call.cols, wide) * ceil(call.rows, call.height)
-		lines = min(lines, min(call.cols, wide)*x.size/cacheLine)
+		steps += call.steps * ceil(call.rows, call.height) * ceil(call.cols, wide)
+		lines = min(lines, (call.cols-(ceil(call.cols, wide)-1)*wide)*x.size/cacheLine)
 	}
 	if all := x.bytes[0] + x.bytes[1] + x.bytes[2]; all > 0 && steps > 0 && lines > 0 {
 		x.every = min(ceil(ceil(all, steps), cacheLine), lines) * cacheLine
@@ -81,34 +81,30 @@ func (x *directCalls[C]) end(t *Tape) {
 	}
 }
 
-// run makes the calls, a tile at a time where each asks for another part of what is next.
+// run makes the calls: one for each tile if these ask for what is next.
 func (x *directCalls[C]) run() {
-	s, tile := x.directScript, 0
-	for n := range s.calls {
-		k := &s.calls[n]
-		run, c, a, b := s.tiles[k.tile].run, offset(x.c, k.c), offset(x.a, k.a), unsafe.Add(x.b, k.b)
-		if x.next == nil || s.every == 0 {
-			run(c, k.ldc, k.steps, a, k.lda, k.step, b, k.ldb, k.ahead, k.further, k.height, k.rows, k.cols, nil, k.accumulate)
-			continue
+	s, n := x.directScript, 0
+	asks := x.next != nil && s.every > 0
+	for i := range s.calls {
+		k := &s.calls[i]
+		height, wide := k.rows, k.cols
+		if asks {
+			height, wide = k.height, s.tiles[k.tile].cols
 		}
-		wide := s.tiles[k.tile].cols
-		for i := 0; i < k.rows; i += k.height {
-			rows, c, a, b := min(k.height, k.rows-i), offset(c, i*k.ldc*wordBytes), offset(a, i*k.lda), b
-			for j := 0; j < k.cols; j += wide {
-				run(c, k.ldc, k.steps, a, k.lda, k.step, b, k.ldb, s.asks(x.next, tile)-int(uintptr(b)), s.every, rows, rows, min(wide, k.cols-j), nil, k.accumulate)
-				tile, c, b = tile+1, offset(c, wide*wordBytes), unsafe.Add(b, wide*s.size)
+		for j := 0; j < k.cols; j += wide {
+			for i := 0; i < k.rows; i += height {
+				b, ahead, further := unsafe.Add(x.b, k.b+j*s.size), k.ahead, k.further
+				if asks {
+					from, part := uintptr(x.next.b), n
+					if part >= s.ofB {
+						if part, from = part-s.ofB, address(x.next.a); part >= s.ofA {
+							part, from = part-s.ofA, address(x.next.c)
+						}
+					}
+					ahead, further, n = int(from-uintptr(b))+part*s.share, s.every, n+1
+				}
+				s.tiles[k.tile].run(offset(x.c, k.c+(i*k.ldc+j)*wordBytes), k.ldc, k.steps, offset(x.a, k.a+i*k.lda), k.lda, k.step, b, k.ldb, ahead, further, k.height, min(height, k.rows-i), min(wide, k.cols-j), nil, k.accumulate)
 			}
 		}
 	}
-}
-
-// asks is where the tile of a number asks for the next product.
-func (s *directScript[C]) asks(next *directCalls[C], tile int) int {
-	from := uintptr(next.b)
-	if tile >= s.ofB {
-		if tile, from = tile-s.ofB, address(next.a); tile >= s.ofA {
-			tile, from = tile-s.ofA, address(next.c)
-		}
-	}
-	return int(from) + tile*s.share
 }

@@ -12,13 +12,5 @@ type edge[C Sum] func(c *C, ldc int, next uintptr, rows, cols int, a *uint32, pa
 // edgeCols is the most columns of an edge: with more, tiles are as fast.
 const edgeCols = 4
 
-// mostEdge is the most last columns of c that an edge computes; 0 where there is none.
-func (k *kernel[C]) mostEdge() int {
-	if k.edge == nil {
-		return 0
-	}
-	return edgeCols
-}
-
 // isEdge tells whether an edge computes the last columns of c, one or more.
-func (k *kernel[C]) isEdge(cols int) bool { return cols <= k.mostEdge() }
+func (k *kernel[C]) isEdge(cols int) bool { return k.edge != nil && cols <= edgeCols }

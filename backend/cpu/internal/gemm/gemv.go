@@ -14,20 +14,8 @@ type gemvKernel[C Sum] struct {
 	columns, lanes int     // at most, and of a vector
 	deep           int     // elements in a word of a column
 	widens         bool    // bfloat16, of which words of columns are as widenColumns makes them
-	half           gemv[C] // of vectors half as wide, for up to halfColumns; nil if there is none
 	spread         spread[C]
 	flat           spread[C] // for few rows and 2 … columns of a b whose rows have no gaps between; nil if there is none
-}
-
-const halfColumns = 4
-
-// of is the routine for so many elements and columns: where half a vector has all, one of such vectors
-// is faster.
-func (x *gemvKernel[C]) of(k, cols int) gemv[C] {
-	if x.half != nil && k <= x.lanes/2 && cols <= halfColumns {
-		return x.half
-	}
-	return x.run
 }
 
 // A gemv computes rows × cols dot products of rows of a, lda bytes apart, and of columns of b,
@@ -151,17 +139,16 @@ func (p *MicroKernels[S, C]) MultiplyColumns(r Run[S], c []C, ldc, m, n, k int, 
 		return
 	}
 	a, lda, x := extent(r.Rows, m, k, r.LDA), r.LDA*memory.Size[S](), &p.kernel.gemv
-	if n > x.lanes && len(p.direct.tiles) > 1 {
+	switch {
+	case n > x.lanes && !x.widens && len(p.direct.tiles) > 1:
 		tiles := p.directBlock(r, c, ldc, m, n, k, b, ldb, accumulate)
 		defer tiles.done()
 		tiles.run(0, n, 0, k)
 		return
-	}
-	if x.flat != nil && n > 1 && n == ldb && n <= x.columns && k > shallow && m < rowsPay*n {
+	case x.flat != nil && n > 1 && n == ldb && n <= x.columns && k > shallow && m < rowsPay*n:
 		x.flat(&c[0], ldc, at(a, 0), at(b, 0), lda, ldb*memory.Size[S](), k, m, n, accumulate)
 		return
-	}
-	if x.spreads(n, k) {
+	case x.spreads(n, k):
 		for j := 0; j < n; j += x.lanes {
 			x.spread(&c[j], ldc, at(a, 0), at(b, j), lda, ldb*memory.Size[S](), k, m, min(n-j, x.lanes), accumulate)
 		}
@@ -179,7 +166,7 @@ func (p *MicroKernels[S, C]) MultiplyColumns(r Run[S], c []C, ldc, m, n, k int, 
 			if p.kernel.tape != nil { // it is brought once more, to the same place
 				p.kernel.tape.keep(func() { bringColumns(work, x.widens, from, ldb, deep, cols) })
 			}
-			x.of(deep, cols)(&c[j], ldc, at(a, l), columns, lda, deep, m, cols, (*C)(unsafe.Pointer(&work.bias)), accumulate || l > 0)
+			x.run(&c[j], ldc, at(a, l), columns, lda, deep, m, cols, (*C)(unsafe.Pointer(&work.bias)), accumulate || l > 0)
 		}
 	}
 }
@@ -211,6 +198,6 @@ func (x *block[C]) edgeAlong(i0, i1, j, cols, s, steps int, b *uint32, accumulat
 		run := min(gemvSteps, steps-done)
 		copyColumns(work, 0, span(offset(b, done*x.nr*wordBytes), (run-1)*x.nr+cols), x.nr, run, cols)
 		k := run * x.kernel.gemv.deep
-		x.kernel.gemv.of(k, cols)(&x.c[i0*x.ldc+j], x.ldc, unsafe.Pointer(x.a.at(i0/x.mr, s+done)), unsafe.Pointer(&work.b), x.a.row, k, i1-i0, cols, nil, accumulate || done > 0)
+		x.kernel.gemv.run(&x.c[i0*x.ldc+j], x.ldc, unsafe.Pointer(x.a.at(i0/x.mr, s+done)), unsafe.Pointer(&work.b), x.a.row, k, i1-i0, cols, nil, accumulate || done > 0)
 	}
 }

@@ -42,7 +42,12 @@ func (p *MicroKernels[S, C]) WantsPanels(n int, packedB bool) bool {
 
 // FewColumns is the most columns left over after whole register tiles that cost only in
 // proportion to their number.
-func (p *MicroKernels[S, C]) FewColumns() int { return p.kernel.mostEdge() }
+func (p *MicroKernels[S, C]) FewColumns() int {
+	if p.kernel.edge == nil {
+		return 0
+	}
+	return edgeCols
+}
 
 // Streams reports whether this path brings sums to c as Write of a Run says, if rows of
 // c are ldc elements apart and begin on cache lines.

@@ -15,34 +15,41 @@ func (p *MicroKernels[S, C]) StripRows() int {
 	return 64
 }
 
-// PanelStrips is the number of bytes of a strip.
-func (p *MicroKernels[S, C]) PanelStrips(k int) int { return p.NR * k * memory.Size[S]() }
+// StripColumns is how wide strips for some rows of a are: as wide as the tile that is used.
+func (p *MicroKernels[S, C]) StripColumns(rows int) int {
+	tile, _ := p.direct.of(rows, AllRows, edgeSteps)
+	return tile.cols
+}
 
-// PackStrips is PackBPart into strips.
-func (p *MicroKernels[S, C]) PackStrips(dst []byte, strip int, src []S, ld, k, n int) {
-	for j := 0; j < n; j += p.NR {
-		to := memory.View[S](dst[j/p.NR*strip:])
+// PackStrips is PackBPart into strips of some columns, which lie apart bytes apart.
+func PackStrips[S Source](dst []byte, apart, columns int, src []S, ld, k, n int) {
+	for j := 0; j < n; j += columns {
+		to := memory.View[S](dst[j/columns*apart:])
 		for l := range k {
-			copy(to[l*p.NR:], src[l*ld+j:][:min(p.NR, n-j)])
+			copy(to[l*columns:], src[l*ld+j:][:min(columns, n-j)])
 		}
 	}
 }
 
-// PackStripsT is PackBT into strips.
-func (p *MicroKernels[S, C]) PackStripsT(dst []byte, src []S, ld, k, n int) {
+// PackStripsT is PackBT into strips of some columns.
+func PackStripsT[S Source](dst []byte, columns int, src []S, ld, k, n int) {
 	to := memory.View[S](dst)
 	for j := range n {
 		for l, v := range src[j*ld:][:k] {
-			to[(j/p.NR*k+l)*p.NR+j%p.NR] = v
+			to[(j/columns*k+l)*columns+j%columns] = v
 		}
 	}
 }
 
-// MultiplyStrips is MultiplyPart by a b of strips, of a path that reads b by tiles.
-func (p *MicroKernels[S, C]) MultiplyStrips(r Run[S], c []C, ldc, m, n, k0, k, depth int, accumulate bool) {
+// ReadStrips has tiles go down strips from end to end.
+var ReadStrips = Choices{B: ReadTiles, Run: AllRows}
+
+// MultiplyStrips is MultiplyPart by a b of strips of some columns, of a path with the choices
+// of ReadStrips.
+func (p *MicroKernels[S, C]) MultiplyStrips(columns int, r Run[S], c []C, ldc, m, n, k0, k, depth int, accumulate bool) {
 	b := memory.View[S](r.B)
-	r.Far = false // a strip is read from end to end
-	for j := 0; j < n; j += p.NR {
-		p.MultiplyDirect(r, c[j:], ldc, m, min(p.NR, n-j), k, b[j*depth+k0*p.NR:], p.NR, accumulate)
+	r.Far = true // so tiles ask for what is ahead
+	for j := 0; j < n; j += columns {
+		p.MultiplyDirect(r, c[j:], ldc, m, min(columns, n-j), k, b[j*depth+k0*columns:], columns, accumulate)
 	}
 }

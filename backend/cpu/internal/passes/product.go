@@ -176,13 +176,16 @@ func newProduct[S, T gemm.Source, C gemm.Sum](a *gemm.MicroKernels[S, C], b *gem
 		if !same || rows > b.StripRows() {
 			return
 		}
-		p.B.Format, p.B.Panel = b.Format+"/strips", b.PanelStrips
+		columns, tiles := b.StripColumns(rows), b.With(gemm.ReadStrips)
+		p.B.Format, p.B.Lanes = b.Format+"/strips", columns
+		p.B.Panel = func(k int) int { return columns * k * memory.Size[T]() }
 		p.B.Pack = packWith(
-			func(dst []byte, src []T, ld, n, k int) { b.PackStripsT(dst, src, ld, k, n) },
-			func(dst []byte, apart int, src []T, ld, n, k int) { b.PackStrips(dst, apart, src, ld, k, n) })
-		tiles := b.With(gemm.Choices{B: gemm.ReadTiles})
+			func(dst []byte, src []T, ld, n, k int) { gemm.PackStripsT(dst, columns, src, ld, k, n) },
+			func(dst []byte, apart int, src []T, ld, n, k int) {
+				gemm.PackStrips(dst, apart, columns, src, ld, k, n)
+			})
 		p.Multiply = func(x plan.Call) {
-			tiles.Taped(x.Tape).MultiplyStrips(runOf[T](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K0, x.K, x.Depth, x.Accumulate)
+			tiles.Taped(x.Tape).MultiplyStrips(columns, runOf[T](x), memory.View[C](x.C)[x.Off:], x.LDC, x.M, x.N, x.K0, x.K, x.Depth, x.Accumulate)
 		}
 	}
 	if a.Whole(a.MR, a.NR, a.NR) {

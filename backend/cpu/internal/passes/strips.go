@@ -107,8 +107,7 @@ func stripOf(p *plan.Plan, steps []*plan.Step) *plan.Step {
 //
 //	acc = acc · column + dot(a, b)
 //
-// The micro-kernel adds to what is there, and rows whose factor is 1 stay as they are: a
-// running softmax has a new largest score less and less often. It returns the factor.
+// The micro-kernel adds to what is there. It returns acc · column.
 func rescaling(p *plan.Plan, s *plan.Step) *tile.Expr {
 	if s.Kind != plan.StepCompute || len(s.Dots) != 1 {
 		return nil
@@ -123,7 +122,7 @@ func rescaling(p *plan.Plan, s *plan.Step) *tile.Expr {
 		}
 		rest, by := plan.Apart(v.Args[1-i], tile.OpMul, plan.OneColumn)
 		if by != nil && rest.Op == tile.OpLoad && rest.Ref == r && !tile.Loads(by, r) && p.Refs[s.Dst].Rows > 1 {
-			return by.Args[0]
+			return v.Args[1-i]
 		}
 	}
 	return nil

@@ -16,8 +16,8 @@ func writes(p *plan.Plan) error {
 		if s.Kind != plan.StepCompute {
 			return
 		}
-		s.Factor = rescaling(p, s)
-		s.Direct = s.Factor != nil || s.IsProduct()
+		s.Rescaled = rescaling(p, s)
+		s.Direct = s.Rescaled != nil || s.IsProduct()
 		if len(s.Dots) != 1 || !p.WrittenOnce(&p.Refs[s.Dst]) {
 			return
 		}

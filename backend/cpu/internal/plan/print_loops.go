@@ -153,7 +153,7 @@ func (c *Blocking) direct() []Loop {
 	case gemm.ReadDots:
 		return append(list, Loop{tile.Ceil(c.MC, mr), fmt.Sprintf("× %d rows of a by %d columns of b, along these %s", min(c.MC, mr), c.NC, where)})
 	case gemm.ReadColumns:
-		return append(list, Loop{c.MC, fmt.Sprintf("× 1 row of a where it lies by %d columns of b, which are copied", c.NC)})
+		return append(list, Loop{c.MC, fmt.Sprintf("× 1 row of a where it lies by %d columns of b", c.NC)})
 	case gemm.ReadAlong:
 		return append(list, c.runs(), Loop{tile.Ceil(c.MC, mr), fmt.Sprintf("× %d rows of a, one panel", mr)},
 			c.widths(where, mr))

@@ -44,7 +44,7 @@ func (p *Plan) tellSkinny(say say) {
 		case options != nil:
 			why = meets + "; estimated at " + tellOptions(options)
 		case unpacked && p.Machine.Choices.B == gemm.ReadByRule && o.Packing.AsItLies && o.Columns:
-			why = meets + "; a panel would have more columns than it"
+			why = meets + "; it is so narrow or shallow that packing takes longer than it saves"
 		case unpacked && o.Pays >= gemm.AllRows, !unpacked && o.Columns && p.Machine.Choices.B == gemm.ReadPacked:
 			why = "asked for; " + meets
 		case unpacked:

@@ -38,8 +38,8 @@ type Fused struct {
 
 // Written is how a product comes to its destination.
 type Written struct {
-	Direct bool       // by the micro-kernel, which leaves nothing to do
-	Factor *tile.Expr // of rows of dst, to which the product is added; nil for none
+	Direct   bool       // by the micro-kernel, which leaves nothing to do
+	Rescaled *tile.Expr // dst with a factor for each row, to which the product is added; nil for none
 }
 
 // Compiled is the epilogue.
@@ -55,7 +55,7 @@ type Compiled struct {
 	Sums      int                                   // of chains, each of a strip in one call
 	Keeps     bool                                  // rows of its destination as float32, for steps that go along them, too
 	Span      Span                                  // masked store: columns where its value is not constant along the row
-	Rescaled  Lanes[float32]                        // values of Factor, down the rows
+	Rescale   func(w *Frame, row, col, rows, n int) // dst = Rescaled, as StoreRows
 }
 
 // Grouped is how steps go along rows together, or through them in strips.

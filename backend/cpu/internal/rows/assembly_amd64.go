@@ -51,9 +51,6 @@ func mulBFloat16AVX512(dst *uint16, by *float32, n int)
 func mulInt32AVX2(dst, x, y *int32, n int)
 
 //go:noescape
-func scaleAVX2(dst, x *float32, by float32, n int)
-
-//go:noescape
 func selectAVX2(dst, x, y *float32, cond *bool, n int)
 
 //go:noescape

@@ -88,10 +88,8 @@ func (c *Chain) joined(rows, n int) (int, int) {
 			bytes = [...]int{4, 2, 4, 0, 0, 0}[do%Add]
 		case do == Shuffle && n%8 != 0, do >= Ask && do <= Sum, do > Turn:
 			return rows, n
-		case do >= StoreBFloat16:
-			bytes = 2
 		case do >= StoreFloat32:
-			bytes = 4
+			bytes = [...]int{4, 4, 2, 2}[do-StoreFloat32]
 		}
 		if c.Step[i] != n*bytes {
 			return rows, n

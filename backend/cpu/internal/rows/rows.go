@@ -26,7 +26,6 @@ type Loops struct {
 	Add    func(dst, x, y []float32)              // dst = x + y
 	Sub    func(dst, x, y []float32)              // dst = x - y
 	Mul    func(dst, x, y []float32)              // dst = x · y
-	Scale  func(dst, x []float32, by float32)     // dst = x · by
 	Select func(dst, x, y []float32, cond []bool) // dst = x where cond holds, or else y
 	Max    func(dst, x, y []float32)              // the larger; +0 is larger than -0, and NaN than all
 	Min    func(dst, x, y []float32)              // the smaller; -0 is smaller than +0, and NaN than all
@@ -66,7 +65,6 @@ var Generic = Loops{
 	Add:    add[float32],
 	Sub:    sub[float32],
 	Mul:    mul[float32],
-	Scale:  scale,
 	Select: Select[float32],
 	Chain:  chain,
 	Max: func(dst, x, y []float32) {
@@ -189,13 +187,6 @@ func toBFloat16(dst []uint16, x []float32) {
 	x = x[:len(dst)]
 	for i := range dst {
 		dst[i] = bfloat16.Round(x[i])
-	}
-}
-
-func scale(dst, x []float32, by float32) {
-	x = x[:len(dst)]
-	for i := range dst {
-		dst[i] = x[i] * by
 	}
 }
 

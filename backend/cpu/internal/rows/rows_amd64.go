@@ -50,10 +50,9 @@ func multiplied(fast func(dst *uint16, x *float32, n int)) func(dst []uint16, x 
 
 func forAVX2() Loops {
 	return Loops{
-		Add:   three(addAVX2, Generic.Add),
-		Sub:   three(subAVX2, Generic.Sub),
-		Mul:   three(mulAVX2, Generic.Mul),
-		Scale: scaled(scaleAVX2, Generic.Scale),
+		Add: three(addAVX2, Generic.Add),
+		Sub: three(subAVX2, Generic.Sub),
+		Mul: three(mulAVX2, Generic.Mul),
 		Select: func(dst, x, y []float32, cond []bool) {
 			x, y, cond = x[:len(dst)], y[:len(dst)], cond[:len(dst)]
 			n := len(dst) &^ 15
@@ -175,17 +174,6 @@ var nan = float32(math.NaN())
 // ordered is the number of bits of which, if it is negative, all but the sign have
 // been turned over.
 func ordered(bits int32) float32 { return math.Float32frombits(uint32(bits ^ bits>>31&math.MaxInt32)) }
-
-func scaled(fast func(dst, x *float32, by float32, n int), rest func(dst, x []float32, by float32)) func(dst, x []float32, by float32) {
-	return func(dst, x []float32, by float32) {
-		x = x[:len(dst)]
-		n := len(dst) &^ 15
-		if n > 0 {
-			fast(&dst[0], &x[0], by, n)
-		}
-		rest(dst[n:], x[n:], by)
-	}
-}
 
 func two[D, S any](fast func(dst *D, x *S, n int), rest func(dst []D, x []S)) func(dst []D, x []S) {
 	return func(dst []D, x []S) {

@@ -217,24 +217,6 @@ loop1:
 	VZEROUPPER
 	RET
 
-// func scaleAVX2(dst, x, by, n)
-TEXT ·scaleAVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), DI
-	MOVQ x+8(FP), SI
-	VBROADCASTSS by+16(FP), Y2
-	MOVQ n+24(FP), CX
-loop1:
-	VMULPS (SI), Y2, Y0
-	VMULPS 32(SI), Y2, Y1
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y1, 32(DI)
-	ADDQ $64, SI
-	ADDQ $64, DI
-	SUBQ $16, CX
-	JNZ loop1
-	VZEROUPPER
-	RET
-
 // func fromInt32AVX2(dst, x, n)
 TEXT ·fromInt32AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI

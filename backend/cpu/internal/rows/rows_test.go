@@ -109,9 +109,6 @@ func checkFor(t *testing.T, fast Loops, rng *rand.Rand, n int) {
 	floats("Add", func(l Loops, dst []float32) { l.Add(dst, x, y) })
 	floats("Sub", func(l Loops, dst []float32) { l.Sub(dst, x, y) })
 	floats("Mul", func(l Loops, dst []float32) { l.Mul(dst, x, y) })
-	for _, by := range []float32{-0.0, 3, float32(math.Inf(-1))} {
-		floats("Scale", func(l Loops, dst []float32) { l.Scale(dst, x, by) })
-	}
 	floats("Max", func(l Loops, dst []float32) { l.Max(dst, x, y) })
 	floats("Min", func(l Loops, dst []float32) { l.Min(dst, x, y) })
 	cond := make([]bool, n)
