@@ -17,7 +17,7 @@ const (
 	// untaped is how many launches on the same arrays come before one that is taped: taping
 	// allocates, and callers that come with other arrays each time gain nothing. Where a worker has
 	// several tasks, taping takes as long as some launches, and more come before.
-	untaped, untapedMany = 3, 15
+	untaped, untapedMany = 3, 6
 	// brief launches are over before a worker could help another that lost its core: their tasks are
 	// the same workers' each time.
 	brief = 4 * time.Millisecond
