@@ -31,18 +31,25 @@ func Alone(p problem.Sharded) error {
 	return p.Validate()
 }
 
-// Takes returns why p is not for a kernel of one way on at least so many devices, or nil.
-func Takes(p problem.Sharded, way problem.Way, devices int) error {
-	if err := p.Validate(); err != nil {
-		return err
+// Takes returns what says why a problem is not for a kernel of one way on several devices.
+func Takes(way problem.Way) func(problem.Sharded) error {
+	return func(p problem.Sharded) error {
+		if err := p.Validate(); err != nil {
+			return err
+		}
+		if p.Way != way {
+			return fmt.Errorf("the product is divided to %s, this kernel is for those to %s", p.Way, way)
+		}
+		if p.Devices < 2 {
+			return fmt.Errorf("%d device: the kernel sends to neighbours, take 2 at least", p.Devices)
+		}
+		return nil
 	}
-	if p.Way != way {
-		return fmt.Errorf("the product is divided to %s, this kernel is for those to %s", p.Way, way)
-	}
-	if p.Devices < devices {
-		return fmt.Errorf("%d device: the kernel sends to neighbours, take %d at least", p.Devices, devices)
-	}
-	return nil
+}
+
+// OfDevice are Candidates for all rows that a device has.
+func OfDevice(p problem.Sharded, _ problem.Machine) []tile.Blocks {
+	return Candidates(p, p.M/p.Devices)
 }
 
 // Candidates are blocks that divide the parts of a device.

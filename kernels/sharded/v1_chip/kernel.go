@@ -11,11 +11,8 @@ import (
 // Kernel copies blocks of a and b while it multiplies those before.
 var Kernel = problem.Rung[problem.Sharded]{
 	Number: 1, Name: "v1_chip",
-	Supports: shards.Alone, Blocks: blocks, Build: build,
+	Supports: shards.Alone, Blocks: shards.OfDevice, Build: build,
 }
-
-// blocks are blocks that divide the arrays.
-func blocks(p problem.Sharded, _ problem.Machine) []tile.Blocks { return shards.Candidates(p, p.M) }
 
 const buffers = 3 // blocks of an array in fast memory: the one at work and those that come
 

@@ -11,15 +11,7 @@ import (
 // Kernel sends the rows that it multiplies around a ring.
 var Kernel = problem.Rung[problem.Sharded]{
 	Number: 3, Name: "v3_ring",
-	Supports: supports, Blocks: blocks, Build: build,
-}
-
-// supports returns why p is not for this kernel, or nil.
-func supports(p problem.Sharded) error { return shards.Takes(p, problem.Gather, 2) }
-
-// blocks are blocks that divide the parts of a device.
-func blocks(p problem.Sharded, _ problem.Machine) []tile.Blocks {
-	return shards.Candidates(p, p.M/p.Devices)
+	Supports: shards.Takes(problem.Gather), Blocks: shards.OfDevice, Build: build,
 }
 
 // build writes the program that every device runs.

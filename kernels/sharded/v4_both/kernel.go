@@ -16,7 +16,7 @@ var Kernel = problem.Rung[problem.Sharded]{
 
 // supports returns why p is not for this kernel, or nil.
 func supports(p problem.Sharded) error {
-	if err := shards.Takes(p, problem.Gather, 2); err != nil {
+	if err := shards.Takes(problem.Gather)(p); err != nil {
 		return err
 	}
 	p.Devices *= 2 // halves of what a device has
