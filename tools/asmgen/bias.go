@@ -89,15 +89,18 @@ func (t Tile) rowsBias(a *Asm) {
 	a.JumpIf(rRest, "JEQ", 0, summed)
 	add(true)
 	a.Place(summed)
-	if t.Masks {
-		for i := range rows {
-			a.Op("VEXTRACTI64X4", imm(1), t.reg(i), half(len(rows)+2))
-			a.Op("VPADDD", half(len(rows)+2), half(i), half(i))
-		}
+	for _, x := range []struct {
+		unpack string
+		to, by int
+	}{{"DQ", 0, 1}, {"DQ", 2, 3}, {"QDQ", 0, 2}} { // rows side by side
+		a.Op("VPUNPCKL"+x.unpack, t.reg(x.by), t.reg(x.to), t.reg(len(rows)+2))
+		a.Op("VPUNPCKH"+x.unpack, t.reg(x.by), t.reg(x.to), t.reg(x.to))
+		a.Op("VPADDD", t.reg(len(rows)+2), t.reg(x.to), t.reg(x.to))
 	}
-	a.Op("VPHADDD", half(1), half(0), half(0))
-	a.Op("VPHADDD", half(3), half(2), half(2))
-	a.Op("VPHADDD", half(2), half(0), half(0))
+	if t.Masks {
+		a.Op("VEXTRACTI64X4", imm(1), t.reg(0), half(1))
+		a.Op("VPADDD", half(1), half(0), half(0))
+	}
 	a.Op("VEXTRACTI128", imm(1), half(0), xmm(half(1)))
 	a.Op("VPADDD", xmm(half(1)), xmm(half(0)), xmm(half(0)))
 	a.Op("VPSUBD", xmm(half(0)), xmm(none), xmm(half(0)))

@@ -17,7 +17,7 @@ func (t Tile) tileRows(a *Asm) {
 	a.Func("rows"+t.Name+t.Suffix, t.summing("ldc, steps int, a *uint32, lda int, b *uint32, bias *C, next uintptr, rows, cols int"),
 		rC, rLDC, rSteps, rA, rLDA, rB, rBias, rNext, rRows, rCols, rAcc)
 	a.Op("SHLQ", imm(2), rLDC)
-	t.prefetchC(a)
+	t.prefetchColumns(a)
 	t.start(a, rBias, "")
 	t.rows = t.rowsFrom(rBias)
 	t.rows.start(a)

@@ -56,7 +56,7 @@ func (t Tile) named(a *Asm, name string) {
 	a.Func(name+t.Name+t.Suffix, t.summing("ldc, steps int, a, b *uint32, bias *C, next uintptr, rows, cols int"),
 		rC, rLDC, rSteps, rA, rB, rBias, rNext, rRows, rCols, rAcc)
 	a.Op("SHLQ", imm(2), rLDC)
-	t.prefetchC(a)
+	t.prefetchColumns(a)
 	t.start(a, rBias, "")
 	t.loops(a)
 }
@@ -99,16 +99,12 @@ func (t Tile) loops(a *Asm) {
 	t.storeOrAdd(a, t.Vectors, t.Vectors)
 	a.Place(edge)
 	t.masks(a)
-	if !t.Parts {
-		t.storeOrAdd(a, t.Vectors, 0)
-		return
-	}
 	for last := range t.Vectors {
 		wider := a.NewLabel("wider")
 		if last < t.Vectors-1 {
 			a.JumpIf(rCols, "JGT", (last+1)*t.Lanes, wider)
 		}
-		t.storeOrAdd(a, last+1, last) // without mask registers a mask is slow
+		t.storeOrAdd(a, last+1, last) // an empty mask takes time, and so does any without mask registers
 		if last < t.Vectors-1 {
 			a.Place(wider)
 		}
@@ -133,6 +129,19 @@ func (t Tile) free() []string {
 	return t.regs(t.MR*t.Vectors, t.Registers)
 }
 
+// prefetchColumns asks for the lines of c that its columns are in.
+func (t Tile) prefetchColumns(a *Asm) {
+	wide, asked := a.NewLabel("wide"), a.NewLabel("asked")
+	a.JumpIf(rCols, "JGT", t.Lanes, wide)
+	narrow := t
+	narrow.Vectors = 1
+	narrow.prefetchC(a)
+	a.Op("JMP", string(asked))
+	a.Place(wide)
+	t.prefetchC(a)
+	a.Place(asked)
+}
+
 // prefetchC asks for the lines of c, which are needed only at the end.
 func (t Tile) prefetchC(a *Asm) {
 	const line = 64
@@ -152,17 +161,20 @@ func (t Tile) zeros(a *Asm) { t.zero(a, t.corner(t.MR, t.Vectors)...) }
 // start sets the sums to zero, or those of each row to its bias. It moves from, where that is
 // given, on by the biases of a tile: to those of the next panel.
 func (t Tile) start(a *Asm, bias, from string) {
-	started := a.NewLabel("started")
-	t.zeros(a)
-	a.JumpIf(bias, "JEQ", 0, started)
+	zeros, started := a.NewLabel("zeros"), a.NewLabel("started")
+	a.JumpIf(bias, "JEQ", 0, zeros)
 	for r := range t.MR {
-		for v := range t.Vectors {
-			a.Op(t.Broadcast, at(bias, r*4), t.acc(r, v))
+		a.Op(t.Broadcast, at(bias, r*4), t.acc(r, 0))
+		for v := 1; v < t.Vectors; v++ {
+			a.Op("VMOVAPS", t.acc(r, 0), t.acc(r, v))
 		}
 	}
 	if from != "" {
 		a.Op("ADDQ", imm(t.MR*4), from)
 	}
+	a.Op("JMP", string(started))
+	a.Place(zeros)
+	t.zeros(a)
 	a.Place(started)
 }
 

@@ -15,6 +15,8 @@ TEXT ·tilePairsVNNIAVX2(SB), NOSPLIT, $0-73
 	MOVQ cols+64(FP), CX
 	MOVBLZX accumulate+72(FP), AX
 	SHLQ $2, R11
+	CMPQ CX, $8
+	JGT wide1
 	MOVQ DX, R12
 	PREFETCHT0 (R12)
 	ADDQ R11, R12
@@ -27,6 +29,37 @@ TEXT ·tilePairsVNNIAVX2(SB), NOSPLIT, $0-73
 	PREFETCHT0 (R12)
 	ADDQ R11, R12
 	PREFETCHT0 (R12)
+	JMP asked2
+wide1:
+	MOVQ DX, R12
+	PREFETCHT0 (R12)
+	ADDQ R11, R12
+	PREFETCHT0 (R12)
+	ADDQ R11, R12
+	PREFETCHT0 (R12)
+	ADDQ R11, R12
+	PREFETCHT0 (R12)
+	ADDQ R11, R12
+	PREFETCHT0 (R12)
+	ADDQ R11, R12
+	PREFETCHT0 (R12)
+asked2:
+	TESTQ R10, R10
+	JEQ zeros3
+	VPBROADCASTD (R10), Y0
+	VMOVAPS Y0, Y1
+	VPBROADCASTD 4(R10), Y2
+	VMOVAPS Y2, Y3
+	VPBROADCASTD 8(R10), Y4
+	VMOVAPS Y4, Y5
+	VPBROADCASTD 12(R10), Y6
+	VMOVAPS Y6, Y7
+	VPBROADCASTD 16(R10), Y8
+	VMOVAPS Y8, Y9
+	VPBROADCASTD 20(R10), Y10
+	VMOVAPS Y10, Y11
+	JMP started4
+zeros3:
 	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
 	VPXOR Y2, Y2, Y2
@@ -39,52 +72,38 @@ TEXT ·tilePairsVNNIAVX2(SB), NOSPLIT, $0-73
 	VPXOR Y9, Y9, Y9
 	VPXOR Y10, Y10, Y10
 	VPXOR Y11, Y11, Y11
-	TESTQ R10, R10
-	JEQ started1
-	VPBROADCASTD (R10), Y0
-	VPBROADCASTD (R10), Y1
-	VPBROADCASTD 4(R10), Y2
-	VPBROADCASTD 4(R10), Y3
-	VPBROADCASTD 8(R10), Y4
-	VPBROADCASTD 8(R10), Y5
-	VPBROADCASTD 12(R10), Y6
-	VPBROADCASTD 12(R10), Y7
-	VPBROADCASTD 16(R10), Y8
-	VPBROADCASTD 16(R10), Y9
-	VPBROADCASTD 20(R10), Y10
-	VPBROADCASTD 20(R10), Y11
-started1:
+started4:
 	CMPQ CX, $8
-	JGT wider15
+	JGT wider18
 	CMPQ R9, $5
-	JGT tile6x8_9
+	JGT tile6x8_12
 	CMPQ R9, $1
-	JLE tile1x8_14
+	JLE tile1x8_17
 	CMPQ R9, $2
-	JLE tile2x8_13
+	JLE tile2x8_16
 	CMPQ R9, $3
-	JLE tile3x8_12
+	JLE tile3x8_15
 	CMPQ R9, $4
-	JLE tile4x8_11
-	JMP tile5x8_10
-wider15:
+	JLE tile4x8_14
+	JMP tile5x8_13
+wider18:
 	CMPQ R9, $5
-	JGT tile6x16_3
+	JGT tile6x16_6
 	CMPQ R9, $1
-	JLE tile1x16_8
+	JLE tile1x16_11
 	CMPQ R9, $2
-	JLE tile2x16_7
+	JLE tile2x16_10
 	CMPQ R9, $3
-	JLE tile3x16_6
+	JLE tile3x16_9
 	CMPQ R9, $4
-	JLE tile4x16_5
-	JMP tile5x16_4
-tile6x16_3:
+	JLE tile4x16_8
+	JMP tile5x16_7
+tile6x16_6:
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest17
+	JZ rest20
 	PCALIGN $64
-loop19:
+loop22:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -170,12 +189,12 @@ loop19:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop19
-rest17:
+	JNZ loop22
+rest20:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done18
-loop20:
+	JZ done21
+loop23:
 	VMOVUPS (DI), Y12
 	VMOVUPS 32(DI), Y13
 	VPBROADCASTD (SI), Y14
@@ -199,15 +218,15 @@ loop20:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop20
-done18:
-	JMP add2
-tile5x16_4:
+	JNZ loop23
+done21:
+	JMP add5
+tile5x16_7:
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest21
+	JZ rest24
 	PCALIGN $64
-loop23:
+loop26:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -281,12 +300,12 @@ loop23:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop23
-rest21:
+	JNZ loop26
+rest24:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done22
-loop24:
+	JZ done25
+loop27:
 	VMOVUPS (DI), Y12
 	VMOVUPS 32(DI), Y13
 	VPBROADCASTD (SI), Y14
@@ -307,15 +326,15 @@ loop24:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop24
-done22:
-	JMP add2
-tile4x16_5:
+	JNZ loop27
+done25:
+	JMP add5
+tile4x16_8:
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest25
+	JZ rest28
 	PCALIGN $64
-loop27:
+loop30:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -377,12 +396,12 @@ loop27:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop27
-rest25:
+	JNZ loop30
+rest28:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done26
-loop28:
+	JZ done29
+loop31:
 	VMOVUPS (DI), Y12
 	VMOVUPS 32(DI), Y13
 	VPBROADCASTD (SI), Y14
@@ -400,10 +419,10 @@ loop28:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop28
-done26:
-	JMP add2
-tile3x16_6:
+	JNZ loop31
+done29:
+	JMP add5
+tile3x16_9:
 	VPXOR Y6, Y6, Y6
 	VPXOR Y7, Y7, Y7
 	VPXOR Y8, Y8, Y8
@@ -412,9 +431,9 @@ tile3x16_6:
 	VPXOR Y11, Y11, Y11
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest29
+	JZ rest32
 	PCALIGN $64
-loop31:
+loop34:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -464,12 +483,12 @@ loop31:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop31
-rest29:
+	JNZ loop34
+rest32:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done30
-loop32:
+	JZ done33
+loop35:
 	VMOVUPS (DI), Y12
 	VMOVUPS 32(DI), Y13
 	VPBROADCASTD (SI), Y14
@@ -484,25 +503,25 @@ loop32:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop32
-done30:
+	JNZ loop35
+done33:
 	VPADDD Y6, Y0, Y0
 	VPADDD Y7, Y1, Y1
 	VPADDD Y8, Y2, Y2
 	VPADDD Y9, Y3, Y3
 	VPADDD Y10, Y4, Y4
 	VPADDD Y11, Y5, Y5
-	JMP add2
-tile2x16_7:
+	JMP add5
+tile2x16_10:
 	VPXOR Y4, Y4, Y4
 	VPXOR Y5, Y5, Y5
 	VPXOR Y6, Y6, Y6
 	VPXOR Y7, Y7, Y7
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest33
+	JZ rest36
 	PCALIGN $64
-loop35:
+loop38:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -540,12 +559,12 @@ loop35:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop35
-rest33:
+	JNZ loop38
+rest36:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done34
-loop36:
+	JZ done37
+loop39:
 	VMOVUPS (DI), Y12
 	VMOVUPS 32(DI), Y13
 	VPBROADCASTD (SI), Y14
@@ -557,14 +576,14 @@ loop36:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop36
-done34:
+	JNZ loop39
+done37:
 	VPADDD Y4, Y0, Y0
 	VPADDD Y5, Y1, Y1
 	VPADDD Y6, Y2, Y2
 	VPADDD Y7, Y3, Y3
-	JMP add2
-tile1x16_8:
+	JMP add5
+tile1x16_11:
 	VPXOR Y2, Y2, Y2
 	VPXOR Y3, Y3, Y3
 	VPXOR Y4, Y4, Y4
@@ -573,9 +592,9 @@ tile1x16_8:
 	VPXOR Y7, Y7, Y7
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest37
+	JZ rest40
 	PCALIGN $64
-loop39:
+loop42:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -601,12 +620,12 @@ loop39:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop39
-rest37:
+	JNZ loop42
+rest40:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done38
-loop40:
+	JZ done41
+loop43:
 	VMOVUPS (DI), Y12
 	VMOVUPS 32(DI), Y13
 	VPBROADCASTD (SI), Y14
@@ -615,16 +634,16 @@ loop40:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop40
-done38:
+	JNZ loop43
+done41:
 	VPADDD Y4, Y0, Y0
 	VPADDD Y5, Y1, Y1
 	VPADDD Y6, Y2, Y2
 	VPADDD Y7, Y3, Y3
 	VPADDD Y2, Y0, Y0
 	VPADDD Y3, Y1, Y1
-	JMP add2
-tile6x8_9:
+	JMP add5
+tile6x8_12:
 	VPXOR Y1, Y1, Y1
 	VPXOR Y3, Y3, Y3
 	VPXOR Y5, Y5, Y5
@@ -633,9 +652,9 @@ tile6x8_9:
 	VPXOR Y11, Y11, Y11
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest41
+	JZ rest44
 	PCALIGN $64
-loop43:
+loop46:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -693,12 +712,12 @@ loop43:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop43
-rest41:
+	JNZ loop46
+rest44:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done42
-loop44:
+	JZ done45
+loop47:
 	VMOVUPS (DI), Y12
 	VPBROADCASTD (SI), Y14
 	BYTE $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x52; BYTE $0xc4 // VPDPWSSD Y12, Y14, Y0
@@ -715,16 +734,16 @@ loop44:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop44
-done42:
+	JNZ loop47
+done45:
 	VPADDD Y1, Y0, Y0
 	VPADDD Y3, Y2, Y2
 	VPADDD Y5, Y4, Y4
 	VPADDD Y7, Y6, Y6
 	VPADDD Y9, Y8, Y8
 	VPADDD Y11, Y10, Y10
-	JMP add2
-tile5x8_10:
+	JMP add5
+tile5x8_13:
 	VPXOR Y1, Y1, Y1
 	VPXOR Y3, Y3, Y3
 	VPXOR Y5, Y5, Y5
@@ -732,9 +751,9 @@ tile5x8_10:
 	VPXOR Y9, Y9, Y9
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest45
+	JZ rest48
 	PCALIGN $64
-loop47:
+loop50:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -784,12 +803,12 @@ loop47:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop47
-rest45:
+	JNZ loop50
+rest48:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done46
-loop48:
+	JZ done49
+loop51:
 	VMOVUPS (DI), Y12
 	VPBROADCASTD (SI), Y14
 	BYTE $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x52; BYTE $0xc4 // VPDPWSSD Y12, Y14, Y0
@@ -804,24 +823,24 @@ loop48:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop48
-done46:
+	JNZ loop51
+done49:
 	VPADDD Y1, Y0, Y0
 	VPADDD Y3, Y2, Y2
 	VPADDD Y5, Y4, Y4
 	VPADDD Y7, Y6, Y6
 	VPADDD Y9, Y8, Y8
-	JMP add2
-tile4x8_11:
+	JMP add5
+tile4x8_14:
 	VPXOR Y1, Y1, Y1
 	VPXOR Y3, Y3, Y3
 	VPXOR Y5, Y5, Y5
 	VPXOR Y7, Y7, Y7
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest49
+	JZ rest52
 	PCALIGN $64
-loop51:
+loop54:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -863,12 +882,12 @@ loop51:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop51
-rest49:
+	JNZ loop54
+rest52:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done50
-loop52:
+	JZ done53
+loop55:
 	VMOVUPS (DI), Y12
 	VPBROADCASTD (SI), Y14
 	BYTE $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x52; BYTE $0xc4 // VPDPWSSD Y12, Y14, Y0
@@ -881,14 +900,14 @@ loop52:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop52
-done50:
+	JNZ loop55
+done53:
 	VPADDD Y1, Y0, Y0
 	VPADDD Y3, Y2, Y2
 	VPADDD Y5, Y4, Y4
 	VPADDD Y7, Y6, Y6
-	JMP add2
-tile3x8_12:
+	JMP add5
+tile3x8_15:
 	VPXOR Y1, Y1, Y1
 	VPXOR Y3, Y3, Y3
 	VPXOR Y5, Y5, Y5
@@ -900,9 +919,9 @@ tile3x8_12:
 	VPXOR Y11, Y11, Y11
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest53
+	JZ rest56
 	PCALIGN $64
-loop55:
+loop58:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -936,12 +955,12 @@ loop55:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop55
-rest53:
+	JNZ loop58
+rest56:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done54
-loop56:
+	JZ done57
+loop59:
 	VMOVUPS (DI), Y12
 	VPBROADCASTD (SI), Y14
 	BYTE $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x52; BYTE $0xc4 // VPDPWSSD Y12, Y14, Y0
@@ -952,8 +971,8 @@ loop56:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop56
-done54:
+	JNZ loop59
+done57:
 	VPADDD Y6, Y0, Y0
 	VPADDD Y7, Y2, Y2
 	VPADDD Y8, Y4, Y4
@@ -963,8 +982,8 @@ done54:
 	VPADDD Y1, Y0, Y0
 	VPADDD Y3, Y2, Y2
 	VPADDD Y5, Y4, Y4
-	JMP add2
-tile2x8_13:
+	JMP add5
+tile2x8_16:
 	VPXOR Y1, Y1, Y1
 	VPXOR Y3, Y3, Y3
 	VPXOR Y4, Y4, Y4
@@ -973,9 +992,9 @@ tile2x8_13:
 	VPXOR Y7, Y7, Y7
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest57
+	JZ rest60
 	PCALIGN $64
-loop59:
+loop62:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -1001,12 +1020,12 @@ loop59:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop59
-rest57:
+	JNZ loop62
+rest60:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done58
-loop60:
+	JZ done61
+loop63:
 	VMOVUPS (DI), Y12
 	VPBROADCASTD (SI), Y14
 	BYTE $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x52; BYTE $0xc4 // VPDPWSSD Y12, Y14, Y0
@@ -1015,24 +1034,24 @@ loop60:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop60
-done58:
+	JNZ loop63
+done61:
 	VPADDD Y4, Y0, Y0
 	VPADDD Y5, Y2, Y2
 	VPADDD Y6, Y1, Y1
 	VPADDD Y7, Y3, Y3
 	VPADDD Y1, Y0, Y0
 	VPADDD Y3, Y2, Y2
-	JMP add2
-tile1x8_14:
+	JMP add5
+tile1x8_17:
 	VPXOR Y1, Y1, Y1
 	VPXOR Y2, Y2, Y2
 	VPXOR Y3, Y3, Y3
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest61
+	JZ rest64
 	PCALIGN $64
-loop63:
+loop66:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -1050,216 +1069,216 @@ loop63:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop63
-rest61:
+	JNZ loop66
+rest64:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done62
-loop64:
+	JZ done65
+loop67:
 	VMOVUPS (DI), Y12
 	VPBROADCASTD (SI), Y14
 	BYTE $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x52; BYTE $0xc4 // VPDPWSSD Y12, Y14, Y0
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop64
-done62:
+	JNZ loop67
+done65:
 	VPADDD Y2, Y0, Y0
 	VPADDD Y3, Y1, Y1
 	VPADDD Y1, Y0, Y0
-	JMP add2
-add2:
+	JMP add5
+add5:
 	CMPQ CX, $16
-	JLT edge65
+	JLT edge68
 	TESTQ AX, AX
-	JEQ store66
+	JEQ store69
 	MOVQ DX, R13
 	VPADDD (R13), Y0, Y0
 	VPADDD 32(R13), Y1, Y1
 	CMPQ R9, $1
-	JLE store66
+	JLE store69
 	ADDQ R11, R13
 	VPADDD (R13), Y2, Y2
 	VPADDD 32(R13), Y3, Y3
 	CMPQ R9, $2
-	JLE store66
+	JLE store69
 	ADDQ R11, R13
 	VPADDD (R13), Y4, Y4
 	VPADDD 32(R13), Y5, Y5
 	CMPQ R9, $3
-	JLE store66
+	JLE store69
 	ADDQ R11, R13
 	VPADDD (R13), Y6, Y6
 	VPADDD 32(R13), Y7, Y7
 	CMPQ R9, $4
-	JLE store66
+	JLE store69
 	ADDQ R11, R13
 	VPADDD (R13), Y8, Y8
 	VPADDD 32(R13), Y9, Y9
 	CMPQ R9, $5
-	JLE store66
+	JLE store69
 	ADDQ R11, R13
 	VPADDD (R13), Y10, Y10
 	VPADDD 32(R13), Y11, Y11
-store66:
+store69:
 	VMOVUPS Y0, (DX)
 	VMOVUPS Y1, 32(DX)
 	CMPQ R9, $1
-	JLE stored67
+	JLE stored70
 	ADDQ R11, DX
 	VMOVUPS Y2, (DX)
 	VMOVUPS Y3, 32(DX)
 	CMPQ R9, $2
-	JLE stored67
+	JLE stored70
 	ADDQ R11, DX
 	VMOVUPS Y4, (DX)
 	VMOVUPS Y5, 32(DX)
 	CMPQ R9, $3
-	JLE stored67
+	JLE stored70
 	ADDQ R11, DX
 	VMOVUPS Y6, (DX)
 	VMOVUPS Y7, 32(DX)
 	CMPQ R9, $4
-	JLE stored67
+	JLE stored70
 	ADDQ R11, DX
 	VMOVUPS Y8, (DX)
 	VMOVUPS Y9, 32(DX)
 	CMPQ R9, $5
-	JLE stored67
+	JLE stored70
 	ADDQ R11, DX
 	VMOVUPS Y10, (DX)
 	VMOVUPS Y11, 32(DX)
-stored67:
+stored70:
 	VZEROUPPER
 	RET
-edge65:
+edge68:
 	VMOVD CX, X12
 	VPBROADCASTD X12, Y12
 	VPCMPGTD columns<>+32(SB), Y12, Y13 // column < cols
 	VPCMPGTD columns<>+0(SB), Y12, Y12 // column < cols
 	CMPQ CX, $8
-	JGT wider68
+	JGT wider71
 	TESTQ AX, AX
-	JEQ store69
+	JEQ store72
 	MOVQ DX, R13
 	VMASKMOVPS (R13), Y12, Y14
 	VPADDD Y14, Y0, Y0
 	CMPQ R9, $1
-	JLE store69
+	JLE store72
 	ADDQ R11, R13
 	VMASKMOVPS (R13), Y12, Y14
 	VPADDD Y14, Y2, Y2
 	CMPQ R9, $2
-	JLE store69
+	JLE store72
 	ADDQ R11, R13
 	VMASKMOVPS (R13), Y12, Y14
 	VPADDD Y14, Y4, Y4
 	CMPQ R9, $3
-	JLE store69
+	JLE store72
 	ADDQ R11, R13
 	VMASKMOVPS (R13), Y12, Y14
 	VPADDD Y14, Y6, Y6
 	CMPQ R9, $4
-	JLE store69
+	JLE store72
 	ADDQ R11, R13
 	VMASKMOVPS (R13), Y12, Y14
 	VPADDD Y14, Y8, Y8
 	CMPQ R9, $5
-	JLE store69
+	JLE store72
 	ADDQ R11, R13
 	VMASKMOVPS (R13), Y12, Y14
 	VPADDD Y14, Y10, Y10
-store69:
+store72:
 	VMASKMOVPS Y0, Y12, (DX)
 	CMPQ R9, $1
-	JLE stored70
+	JLE stored73
 	ADDQ R11, DX
 	VMASKMOVPS Y2, Y12, (DX)
 	CMPQ R9, $2
-	JLE stored70
+	JLE stored73
 	ADDQ R11, DX
 	VMASKMOVPS Y4, Y12, (DX)
 	CMPQ R9, $3
-	JLE stored70
+	JLE stored73
 	ADDQ R11, DX
 	VMASKMOVPS Y6, Y12, (DX)
 	CMPQ R9, $4
-	JLE stored70
+	JLE stored73
 	ADDQ R11, DX
 	VMASKMOVPS Y8, Y12, (DX)
 	CMPQ R9, $5
-	JLE stored70
+	JLE stored73
 	ADDQ R11, DX
 	VMASKMOVPS Y10, Y12, (DX)
-stored70:
+stored73:
 	VZEROUPPER
 	RET
-wider68:
+wider71:
 	TESTQ AX, AX
-	JEQ store72
+	JEQ store75
 	MOVQ DX, R13
 	VPADDD (R13), Y0, Y0
 	VMASKMOVPS 32(R13), Y13, Y14
 	VPADDD Y14, Y1, Y1
 	CMPQ R9, $1
-	JLE store72
+	JLE store75
 	ADDQ R11, R13
 	VPADDD (R13), Y2, Y2
 	VMASKMOVPS 32(R13), Y13, Y14
 	VPADDD Y14, Y3, Y3
 	CMPQ R9, $2
-	JLE store72
+	JLE store75
 	ADDQ R11, R13
 	VPADDD (R13), Y4, Y4
 	VMASKMOVPS 32(R13), Y13, Y14
 	VPADDD Y14, Y5, Y5
 	CMPQ R9, $3
-	JLE store72
+	JLE store75
 	ADDQ R11, R13
 	VPADDD (R13), Y6, Y6
 	VMASKMOVPS 32(R13), Y13, Y14
 	VPADDD Y14, Y7, Y7
 	CMPQ R9, $4
-	JLE store72
+	JLE store75
 	ADDQ R11, R13
 	VPADDD (R13), Y8, Y8
 	VMASKMOVPS 32(R13), Y13, Y14
 	VPADDD Y14, Y9, Y9
 	CMPQ R9, $5
-	JLE store72
+	JLE store75
 	ADDQ R11, R13
 	VPADDD (R13), Y10, Y10
 	VMASKMOVPS 32(R13), Y13, Y14
 	VPADDD Y14, Y11, Y11
-store72:
+store75:
 	VMOVUPS Y0, (DX)
 	VMASKMOVPS Y1, Y13, 32(DX)
 	CMPQ R9, $1
-	JLE stored73
+	JLE stored76
 	ADDQ R11, DX
 	VMOVUPS Y2, (DX)
 	VMASKMOVPS Y3, Y13, 32(DX)
 	CMPQ R9, $2
-	JLE stored73
+	JLE stored76
 	ADDQ R11, DX
 	VMOVUPS Y4, (DX)
 	VMASKMOVPS Y5, Y13, 32(DX)
 	CMPQ R9, $3
-	JLE stored73
+	JLE stored76
 	ADDQ R11, DX
 	VMOVUPS Y6, (DX)
 	VMASKMOVPS Y7, Y13, 32(DX)
 	CMPQ R9, $4
-	JLE stored73
+	JLE stored76
 	ADDQ R11, DX
 	VMOVUPS Y8, (DX)
 	VMASKMOVPS Y9, Y13, 32(DX)
 	CMPQ R9, $5
-	JLE stored73
+	JLE stored76
 	ADDQ R11, DX
 	VMOVUPS Y10, (DX)
 	VMASKMOVPS Y11, Y13, 32(DX)
-stored73:
+stored76:
 	VZEROUPPER
 	RET
 
@@ -1276,6 +1295,23 @@ panel1:
 	MOVQ b+32(FP), DI
 	MOVQ steps+16(FP), BX
 	MOVQ bias+40(FP), R10
+	TESTQ R10, R10
+	JEQ zeros3
+	VPBROADCASTD (R10), Y0
+	VMOVAPS Y0, Y1
+	VPBROADCASTD 4(R10), Y2
+	VMOVAPS Y2, Y3
+	VPBROADCASTD 8(R10), Y4
+	VMOVAPS Y4, Y5
+	VPBROADCASTD 12(R10), Y6
+	VMOVAPS Y6, Y7
+	VPBROADCASTD 16(R10), Y8
+	VMOVAPS Y8, Y9
+	VPBROADCASTD 20(R10), Y10
+	VMOVAPS Y10, Y11
+	ADDQ $24, bias+40(FP)
+	JMP started4
+zeros3:
 	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
 	VPXOR Y2, Y2, Y2
@@ -1288,33 +1324,18 @@ panel1:
 	VPXOR Y9, Y9, Y9
 	VPXOR Y10, Y10, Y10
 	VPXOR Y11, Y11, Y11
-	TESTQ R10, R10
-	JEQ started3
-	VPBROADCASTD (R10), Y0
-	VPBROADCASTD (R10), Y1
-	VPBROADCASTD 4(R10), Y2
-	VPBROADCASTD 4(R10), Y3
-	VPBROADCASTD 8(R10), Y4
-	VPBROADCASTD 8(R10), Y5
-	VPBROADCASTD 12(R10), Y6
-	VPBROADCASTD 12(R10), Y7
-	VPBROADCASTD 16(R10), Y8
-	VPBROADCASTD 16(R10), Y9
-	VPBROADCASTD 20(R10), Y10
-	VPBROADCASTD 20(R10), Y11
-	ADDQ $24, bias+40(FP)
-started3:
+started4:
 	XORQ R10, R10
 	CMPQ BX, $64
-	JLE run4
+	JLE run5
 	MOVQ $64, R10
 	SUBQ R10, BX
-run4:
+run5:
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest6
+	JZ rest7
 	PCALIGN $64
-loop8:
+loop9:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -1400,12 +1421,12 @@ loop8:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop8
-rest6:
+	JNZ loop9
+rest7:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done7
-loop9:
+	JZ done8
+loop10:
 	VMOVUPS (DI), Y12
 	VMOVUPS 32(DI), Y13
 	VPBROADCASTD (SI), Y14
@@ -1429,10 +1450,10 @@ loop9:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop9
-done7:
+	JNZ loop10
+done8:
 	TESTQ R10, R10
-	JEQ whole5
+	JEQ whole6
 	MOVQ DX, R12
 	PREFETCHT0 (R12)
 	ADDQ R11, R12
@@ -1447,11 +1468,11 @@ done7:
 	PREFETCHT0 (R12)
 	MOVQ R10, BX
 	XORQ R10, R10
-	JMP run4
-whole5:
+	JMP run5
+whole6:
 	MOVBLZX accumulate+80(FP), AX
 	TESTQ AX, AX
-	JEQ store10
+	JEQ store11
 	MOVQ DX, R13
 	VPADDD (R13), Y0, Y0
 	VPADDD 32(R13), Y1, Y1
@@ -1471,7 +1492,7 @@ whole5:
 	VPADDD (R13), Y10, Y10
 	VPADDD 32(R13), Y11, Y11
 	ADDQ R11, R13
-store10:
+store11:
 	VMOVUPS Y0, (DX)
 	VMOVUPS Y1, 32(DX)
 	ADDQ R11, DX
@@ -1514,6 +1535,8 @@ TEXT ·tilePairsAVX2(SB), NOSPLIT, $0-73
 	MOVQ cols+64(FP), CX
 	MOVBLZX accumulate+72(FP), AX
 	SHLQ $2, R11
+	CMPQ CX, $8
+	JGT wide1
 	MOVQ DX, R12
 	PREFETCHT0 (R12)
 	ADDQ R11, R12
@@ -1526,6 +1549,37 @@ TEXT ·tilePairsAVX2(SB), NOSPLIT, $0-73
 	PREFETCHT0 (R12)
 	ADDQ R11, R12
 	PREFETCHT0 (R12)
+	JMP asked2
+wide1:
+	MOVQ DX, R12
+	PREFETCHT0 (R12)
+	ADDQ R11, R12
+	PREFETCHT0 (R12)
+	ADDQ R11, R12
+	PREFETCHT0 (R12)
+	ADDQ R11, R12
+	PREFETCHT0 (R12)
+	ADDQ R11, R12
+	PREFETCHT0 (R12)
+	ADDQ R11, R12
+	PREFETCHT0 (R12)
+asked2:
+	TESTQ R10, R10
+	JEQ zeros3
+	VPBROADCASTD (R10), Y0
+	VMOVAPS Y0, Y1
+	VPBROADCASTD 4(R10), Y2
+	VMOVAPS Y2, Y3
+	VPBROADCASTD 8(R10), Y4
+	VMOVAPS Y4, Y5
+	VPBROADCASTD 12(R10), Y6
+	VMOVAPS Y6, Y7
+	VPBROADCASTD 16(R10), Y8
+	VMOVAPS Y8, Y9
+	VPBROADCASTD 20(R10), Y10
+	VMOVAPS Y10, Y11
+	JMP started4
+zeros3:
 	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
 	VPXOR Y2, Y2, Y2
@@ -1538,52 +1592,38 @@ TEXT ·tilePairsAVX2(SB), NOSPLIT, $0-73
 	VPXOR Y9, Y9, Y9
 	VPXOR Y10, Y10, Y10
 	VPXOR Y11, Y11, Y11
-	TESTQ R10, R10
-	JEQ started1
-	VPBROADCASTD (R10), Y0
-	VPBROADCASTD (R10), Y1
-	VPBROADCASTD 4(R10), Y2
-	VPBROADCASTD 4(R10), Y3
-	VPBROADCASTD 8(R10), Y4
-	VPBROADCASTD 8(R10), Y5
-	VPBROADCASTD 12(R10), Y6
-	VPBROADCASTD 12(R10), Y7
-	VPBROADCASTD 16(R10), Y8
-	VPBROADCASTD 16(R10), Y9
-	VPBROADCASTD 20(R10), Y10
-	VPBROADCASTD 20(R10), Y11
-started1:
+started4:
 	CMPQ CX, $8
-	JGT wider15
+	JGT wider18
 	CMPQ R9, $5
-	JGT tile6x8_9
+	JGT tile6x8_12
 	CMPQ R9, $1
-	JLE tile1x8_14
+	JLE tile1x8_17
 	CMPQ R9, $2
-	JLE tile2x8_13
+	JLE tile2x8_16
 	CMPQ R9, $3
-	JLE tile3x8_12
+	JLE tile3x8_15
 	CMPQ R9, $4
-	JLE tile4x8_11
-	JMP tile5x8_10
-wider15:
+	JLE tile4x8_14
+	JMP tile5x8_13
+wider18:
 	CMPQ R9, $5
-	JGT tile6x16_3
+	JGT tile6x16_6
 	CMPQ R9, $1
-	JLE tile1x16_8
+	JLE tile1x16_11
 	CMPQ R9, $2
-	JLE tile2x16_7
+	JLE tile2x16_10
 	CMPQ R9, $3
-	JLE tile3x16_6
+	JLE tile3x16_9
 	CMPQ R9, $4
-	JLE tile4x16_5
-	JMP tile5x16_4
-tile6x16_3:
+	JLE tile4x16_8
+	JMP tile5x16_7
+tile6x16_6:
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest17
+	JZ rest20
 	PCALIGN $64
-loop19:
+loop22:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -1717,12 +1757,12 @@ loop19:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop19
-rest17:
+	JNZ loop22
+rest20:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done18
-loop20:
+	JZ done21
+loop23:
 	VMOVUPS (DI), Y12
 	VMOVUPS 32(DI), Y13
 	VPBROADCASTD (SI), Y14
@@ -1758,15 +1798,15 @@ loop20:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop20
-done18:
-	JMP add2
-tile5x16_4:
+	JNZ loop23
+done21:
+	JMP add5
+tile5x16_7:
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest21
+	JZ rest24
 	PCALIGN $64
-loop23:
+loop26:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -1880,12 +1920,12 @@ loop23:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop23
-rest21:
+	JNZ loop26
+rest24:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done22
-loop24:
+	JZ done25
+loop27:
 	VMOVUPS (DI), Y12
 	VMOVUPS 32(DI), Y13
 	VPBROADCASTD (SI), Y14
@@ -1916,15 +1956,15 @@ loop24:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop24
-done22:
-	JMP add2
-tile4x16_5:
+	JNZ loop27
+done25:
+	JMP add5
+tile4x16_8:
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest25
+	JZ rest28
 	PCALIGN $64
-loop27:
+loop30:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -2018,12 +2058,12 @@ loop27:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop27
-rest25:
+	JNZ loop30
+rest28:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done26
-loop28:
+	JZ done29
+loop31:
 	VMOVUPS (DI), Y12
 	VMOVUPS 32(DI), Y13
 	VPBROADCASTD (SI), Y14
@@ -2049,10 +2089,10 @@ loop28:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop28
-done26:
-	JMP add2
-tile3x16_6:
+	JNZ loop31
+done29:
+	JMP add5
+tile3x16_9:
 	VPXOR Y6, Y6, Y6
 	VPXOR Y7, Y7, Y7
 	VPXOR Y8, Y8, Y8
@@ -2061,9 +2101,9 @@ tile3x16_6:
 	VPXOR Y11, Y11, Y11
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest29
+	JZ rest32
 	PCALIGN $64
-loop31:
+loop34:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -2137,12 +2177,12 @@ loop31:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop31
-rest29:
+	JNZ loop34
+rest32:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done30
-loop32:
+	JZ done33
+loop35:
 	VMOVUPS (DI), Y12
 	VMOVUPS 32(DI), Y13
 	VPBROADCASTD (SI), Y14
@@ -2163,25 +2203,25 @@ loop32:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop32
-done30:
+	JNZ loop35
+done33:
 	VPADDD Y6, Y0, Y0
 	VPADDD Y7, Y1, Y1
 	VPADDD Y8, Y2, Y2
 	VPADDD Y9, Y3, Y3
 	VPADDD Y10, Y4, Y4
 	VPADDD Y11, Y5, Y5
-	JMP add2
-tile2x16_7:
+	JMP add5
+tile2x16_10:
 	VPXOR Y4, Y4, Y4
 	VPXOR Y5, Y5, Y5
 	VPXOR Y6, Y6, Y6
 	VPXOR Y7, Y7, Y7
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest33
+	JZ rest36
 	PCALIGN $64
-loop35:
+loop38:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -2235,12 +2275,12 @@ loop35:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop35
-rest33:
+	JNZ loop38
+rest36:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done34
-loop36:
+	JZ done37
+loop39:
 	VMOVUPS (DI), Y12
 	VMOVUPS 32(DI), Y13
 	VPBROADCASTD (SI), Y14
@@ -2256,14 +2296,14 @@ loop36:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop36
-done34:
+	JNZ loop39
+done37:
 	VPADDD Y4, Y0, Y0
 	VPADDD Y5, Y1, Y1
 	VPADDD Y6, Y2, Y2
 	VPADDD Y7, Y3, Y3
-	JMP add2
-tile1x16_8:
+	JMP add5
+tile1x16_11:
 	VPXOR Y2, Y2, Y2
 	VPXOR Y3, Y3, Y3
 	VPXOR Y4, Y4, Y4
@@ -2272,9 +2312,9 @@ tile1x16_8:
 	VPXOR Y7, Y7, Y7
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest37
+	JZ rest40
 	PCALIGN $64
-loop39:
+loop42:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -2308,12 +2348,12 @@ loop39:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop39
-rest37:
+	JNZ loop42
+rest40:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done38
-loop40:
+	JZ done41
+loop43:
 	VMOVUPS (DI), Y12
 	VMOVUPS 32(DI), Y13
 	VPBROADCASTD (SI), Y14
@@ -2324,16 +2364,16 @@ loop40:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop40
-done38:
+	JNZ loop43
+done41:
 	VPADDD Y4, Y0, Y0
 	VPADDD Y5, Y1, Y1
 	VPADDD Y6, Y2, Y2
 	VPADDD Y7, Y3, Y3
 	VPADDD Y2, Y0, Y0
 	VPADDD Y3, Y1, Y1
-	JMP add2
-tile6x8_9:
+	JMP add5
+tile6x8_12:
 	VPXOR Y1, Y1, Y1
 	VPXOR Y3, Y3, Y3
 	VPXOR Y5, Y5, Y5
@@ -2342,9 +2382,9 @@ tile6x8_9:
 	VPXOR Y11, Y11, Y11
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest41
+	JZ rest44
 	PCALIGN $64
-loop43:
+loop46:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -2426,12 +2466,12 @@ loop43:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop43
-rest41:
+	JNZ loop46
+rest44:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done42
-loop44:
+	JZ done45
+loop47:
 	VMOVUPS (DI), Y12
 	VPBROADCASTD (SI), Y14
 	VPMADDWD Y12, Y14, Y15
@@ -2454,16 +2494,16 @@ loop44:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop44
-done42:
+	JNZ loop47
+done45:
 	VPADDD Y1, Y0, Y0
 	VPADDD Y3, Y2, Y2
 	VPADDD Y5, Y4, Y4
 	VPADDD Y7, Y6, Y6
 	VPADDD Y9, Y8, Y8
 	VPADDD Y11, Y10, Y10
-	JMP add2
-tile5x8_10:
+	JMP add5
+tile5x8_13:
 	VPXOR Y1, Y1, Y1
 	VPXOR Y3, Y3, Y3
 	VPXOR Y5, Y5, Y5
@@ -2471,9 +2511,9 @@ tile5x8_10:
 	VPXOR Y9, Y9, Y9
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest45
+	JZ rest48
 	PCALIGN $64
-loop47:
+loop50:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -2543,12 +2583,12 @@ loop47:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop47
-rest45:
+	JNZ loop50
+rest48:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done46
-loop48:
+	JZ done49
+loop51:
 	VMOVUPS (DI), Y12
 	VPBROADCASTD (SI), Y14
 	VPMADDWD Y12, Y14, Y15
@@ -2568,24 +2608,24 @@ loop48:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop48
-done46:
+	JNZ loop51
+done49:
 	VPADDD Y1, Y0, Y0
 	VPADDD Y3, Y2, Y2
 	VPADDD Y5, Y4, Y4
 	VPADDD Y7, Y6, Y6
 	VPADDD Y9, Y8, Y8
-	JMP add2
-tile4x8_11:
+	JMP add5
+tile4x8_14:
 	VPXOR Y1, Y1, Y1
 	VPXOR Y3, Y3, Y3
 	VPXOR Y5, Y5, Y5
 	VPXOR Y7, Y7, Y7
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest49
+	JZ rest52
 	PCALIGN $64
-loop51:
+loop54:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -2643,12 +2683,12 @@ loop51:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop51
-rest49:
+	JNZ loop54
+rest52:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done50
-loop52:
+	JZ done53
+loop55:
 	VMOVUPS (DI), Y12
 	VPBROADCASTD (SI), Y14
 	VPMADDWD Y12, Y14, Y15
@@ -2665,14 +2705,14 @@ loop52:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop52
-done50:
+	JNZ loop55
+done53:
 	VPADDD Y1, Y0, Y0
 	VPADDD Y3, Y2, Y2
 	VPADDD Y5, Y4, Y4
 	VPADDD Y7, Y6, Y6
-	JMP add2
-tile3x8_12:
+	JMP add5
+tile3x8_15:
 	VPXOR Y1, Y1, Y1
 	VPXOR Y3, Y3, Y3
 	VPXOR Y5, Y5, Y5
@@ -2684,9 +2724,9 @@ tile3x8_12:
 	VPXOR Y11, Y11, Y11
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest53
+	JZ rest56
 	PCALIGN $64
-loop55:
+loop58:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -2732,12 +2772,12 @@ loop55:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop55
-rest53:
+	JNZ loop58
+rest56:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done54
-loop56:
+	JZ done57
+loop59:
 	VMOVUPS (DI), Y12
 	VPBROADCASTD (SI), Y14
 	VPMADDWD Y12, Y14, Y15
@@ -2751,8 +2791,8 @@ loop56:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop56
-done54:
+	JNZ loop59
+done57:
 	VPADDD Y6, Y0, Y0
 	VPADDD Y7, Y2, Y2
 	VPADDD Y8, Y4, Y4
@@ -2762,8 +2802,8 @@ done54:
 	VPADDD Y1, Y0, Y0
 	VPADDD Y3, Y2, Y2
 	VPADDD Y5, Y4, Y4
-	JMP add2
-tile2x8_13:
+	JMP add5
+tile2x8_16:
 	VPXOR Y1, Y1, Y1
 	VPXOR Y3, Y3, Y3
 	VPXOR Y4, Y4, Y4
@@ -2772,9 +2812,9 @@ tile2x8_13:
 	VPXOR Y7, Y7, Y7
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest57
+	JZ rest60
 	PCALIGN $64
-loop59:
+loop62:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -2808,12 +2848,12 @@ loop59:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop59
-rest57:
+	JNZ loop62
+rest60:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done58
-loop60:
+	JZ done61
+loop63:
 	VMOVUPS (DI), Y12
 	VPBROADCASTD (SI), Y14
 	VPMADDWD Y12, Y14, Y15
@@ -2824,24 +2864,24 @@ loop60:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop60
-done58:
+	JNZ loop63
+done61:
 	VPADDD Y4, Y0, Y0
 	VPADDD Y5, Y2, Y2
 	VPADDD Y6, Y1, Y1
 	VPADDD Y7, Y3, Y3
 	VPADDD Y1, Y0, Y0
 	VPADDD Y3, Y2, Y2
-	JMP add2
-tile1x8_14:
+	JMP add5
+tile1x8_17:
 	VPXOR Y1, Y1, Y1
 	VPXOR Y2, Y2, Y2
 	VPXOR Y3, Y3, Y3
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest61
+	JZ rest64
 	PCALIGN $64
-loop63:
+loop66:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -2863,12 +2903,12 @@ loop63:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop63
-rest61:
+	JNZ loop66
+rest64:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done62
-loop64:
+	JZ done65
+loop67:
 	VMOVUPS (DI), Y12
 	VPBROADCASTD (SI), Y14
 	VPMADDWD Y12, Y14, Y15
@@ -2876,204 +2916,204 @@ loop64:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop64
-done62:
+	JNZ loop67
+done65:
 	VPADDD Y2, Y0, Y0
 	VPADDD Y3, Y1, Y1
 	VPADDD Y1, Y0, Y0
-	JMP add2
-add2:
+	JMP add5
+add5:
 	CMPQ CX, $16
-	JLT edge65
+	JLT edge68
 	TESTQ AX, AX
-	JEQ store66
+	JEQ store69
 	MOVQ DX, R13
 	VPADDD (R13), Y0, Y0
 	VPADDD 32(R13), Y1, Y1
 	CMPQ R9, $1
-	JLE store66
+	JLE store69
 	ADDQ R11, R13
 	VPADDD (R13), Y2, Y2
 	VPADDD 32(R13), Y3, Y3
 	CMPQ R9, $2
-	JLE store66
+	JLE store69
 	ADDQ R11, R13
 	VPADDD (R13), Y4, Y4
 	VPADDD 32(R13), Y5, Y5
 	CMPQ R9, $3
-	JLE store66
+	JLE store69
 	ADDQ R11, R13
 	VPADDD (R13), Y6, Y6
 	VPADDD 32(R13), Y7, Y7
 	CMPQ R9, $4
-	JLE store66
+	JLE store69
 	ADDQ R11, R13
 	VPADDD (R13), Y8, Y8
 	VPADDD 32(R13), Y9, Y9
 	CMPQ R9, $5
-	JLE store66
+	JLE store69
 	ADDQ R11, R13
 	VPADDD (R13), Y10, Y10
 	VPADDD 32(R13), Y11, Y11
-store66:
+store69:
 	VMOVUPS Y0, (DX)
 	VMOVUPS Y1, 32(DX)
 	CMPQ R9, $1
-	JLE stored67
+	JLE stored70
 	ADDQ R11, DX
 	VMOVUPS Y2, (DX)
 	VMOVUPS Y3, 32(DX)
 	CMPQ R9, $2
-	JLE stored67
+	JLE stored70
 	ADDQ R11, DX
 	VMOVUPS Y4, (DX)
 	VMOVUPS Y5, 32(DX)
 	CMPQ R9, $3
-	JLE stored67
+	JLE stored70
 	ADDQ R11, DX
 	VMOVUPS Y6, (DX)
 	VMOVUPS Y7, 32(DX)
 	CMPQ R9, $4
-	JLE stored67
+	JLE stored70
 	ADDQ R11, DX
 	VMOVUPS Y8, (DX)
 	VMOVUPS Y9, 32(DX)
 	CMPQ R9, $5
-	JLE stored67
+	JLE stored70
 	ADDQ R11, DX
 	VMOVUPS Y10, (DX)
 	VMOVUPS Y11, 32(DX)
-stored67:
+stored70:
 	VZEROUPPER
 	RET
-edge65:
+edge68:
 	VMOVD CX, X12
 	VPBROADCASTD X12, Y12
 	VPCMPGTD columns<>+32(SB), Y12, Y13 // column < cols
 	VPCMPGTD columns<>+0(SB), Y12, Y12 // column < cols
 	CMPQ CX, $8
-	JGT wider68
+	JGT wider71
 	TESTQ AX, AX
-	JEQ store69
+	JEQ store72
 	MOVQ DX, R13
 	VMASKMOVPS (R13), Y12, Y14
 	VPADDD Y14, Y0, Y0
 	CMPQ R9, $1
-	JLE store69
+	JLE store72
 	ADDQ R11, R13
 	VMASKMOVPS (R13), Y12, Y14
 	VPADDD Y14, Y2, Y2
 	CMPQ R9, $2
-	JLE store69
+	JLE store72
 	ADDQ R11, R13
 	VMASKMOVPS (R13), Y12, Y14
 	VPADDD Y14, Y4, Y4
 	CMPQ R9, $3
-	JLE store69
+	JLE store72
 	ADDQ R11, R13
 	VMASKMOVPS (R13), Y12, Y14
 	VPADDD Y14, Y6, Y6
 	CMPQ R9, $4
-	JLE store69
+	JLE store72
 	ADDQ R11, R13
 	VMASKMOVPS (R13), Y12, Y14
 	VPADDD Y14, Y8, Y8
 	CMPQ R9, $5
-	JLE store69
+	JLE store72
 	ADDQ R11, R13
 	VMASKMOVPS (R13), Y12, Y14
 	VPADDD Y14, Y10, Y10
-store69:
+store72:
 	VMASKMOVPS Y0, Y12, (DX)
 	CMPQ R9, $1
-	JLE stored70
+	JLE stored73
 	ADDQ R11, DX
 	VMASKMOVPS Y2, Y12, (DX)
 	CMPQ R9, $2
-	JLE stored70
+	JLE stored73
 	ADDQ R11, DX
 	VMASKMOVPS Y4, Y12, (DX)
 	CMPQ R9, $3
-	JLE stored70
+	JLE stored73
 	ADDQ R11, DX
 	VMASKMOVPS Y6, Y12, (DX)
 	CMPQ R9, $4
-	JLE stored70
+	JLE stored73
 	ADDQ R11, DX
 	VMASKMOVPS Y8, Y12, (DX)
 	CMPQ R9, $5
-	JLE stored70
+	JLE stored73
 	ADDQ R11, DX
 	VMASKMOVPS Y10, Y12, (DX)
-stored70:
+stored73:
 	VZEROUPPER
 	RET
-wider68:
+wider71:
 	TESTQ AX, AX
-	JEQ store72
+	JEQ store75
 	MOVQ DX, R13
 	VPADDD (R13), Y0, Y0
 	VMASKMOVPS 32(R13), Y13, Y14
 	VPADDD Y14, Y1, Y1
 	CMPQ R9, $1
-	JLE store72
+	JLE store75
 	ADDQ R11, R13
 	VPADDD (R13), Y2, Y2
 	VMASKMOVPS 32(R13), Y13, Y14
 	VPADDD Y14, Y3, Y3
 	CMPQ R9, $2
-	JLE store72
+	JLE store75
 	ADDQ R11, R13
 	VPADDD (R13), Y4, Y4
 	VMASKMOVPS 32(R13), Y13, Y14
 	VPADDD Y14, Y5, Y5
 	CMPQ R9, $3
-	JLE store72
+	JLE store75
 	ADDQ R11, R13
 	VPADDD (R13), Y6, Y6
 	VMASKMOVPS 32(R13), Y13, Y14
 	VPADDD Y14, Y7, Y7
 	CMPQ R9, $4
-	JLE store72
+	JLE store75
 	ADDQ R11, R13
 	VPADDD (R13), Y8, Y8
 	VMASKMOVPS 32(R13), Y13, Y14
 	VPADDD Y14, Y9, Y9
 	CMPQ R9, $5
-	JLE store72
+	JLE store75
 	ADDQ R11, R13
 	VPADDD (R13), Y10, Y10
 	VMASKMOVPS 32(R13), Y13, Y14
 	VPADDD Y14, Y11, Y11
-store72:
+store75:
 	VMOVUPS Y0, (DX)
 	VMASKMOVPS Y1, Y13, 32(DX)
 	CMPQ R9, $1
-	JLE stored73
+	JLE stored76
 	ADDQ R11, DX
 	VMOVUPS Y2, (DX)
 	VMASKMOVPS Y3, Y13, 32(DX)
 	CMPQ R9, $2
-	JLE stored73
+	JLE stored76
 	ADDQ R11, DX
 	VMOVUPS Y4, (DX)
 	VMASKMOVPS Y5, Y13, 32(DX)
 	CMPQ R9, $3
-	JLE stored73
+	JLE stored76
 	ADDQ R11, DX
 	VMOVUPS Y6, (DX)
 	VMASKMOVPS Y7, Y13, 32(DX)
 	CMPQ R9, $4
-	JLE stored73
+	JLE stored76
 	ADDQ R11, DX
 	VMOVUPS Y8, (DX)
 	VMASKMOVPS Y9, Y13, 32(DX)
 	CMPQ R9, $5
-	JLE stored73
+	JLE stored76
 	ADDQ R11, DX
 	VMOVUPS Y10, (DX)
 	VMASKMOVPS Y11, Y13, 32(DX)
-stored73:
+stored76:
 	VZEROUPPER
 	RET
 
@@ -3090,6 +3130,23 @@ panel1:
 	MOVQ b+32(FP), DI
 	MOVQ steps+16(FP), BX
 	MOVQ bias+40(FP), R10
+	TESTQ R10, R10
+	JEQ zeros3
+	VPBROADCASTD (R10), Y0
+	VMOVAPS Y0, Y1
+	VPBROADCASTD 4(R10), Y2
+	VMOVAPS Y2, Y3
+	VPBROADCASTD 8(R10), Y4
+	VMOVAPS Y4, Y5
+	VPBROADCASTD 12(R10), Y6
+	VMOVAPS Y6, Y7
+	VPBROADCASTD 16(R10), Y8
+	VMOVAPS Y8, Y9
+	VPBROADCASTD 20(R10), Y10
+	VMOVAPS Y10, Y11
+	ADDQ $24, bias+40(FP)
+	JMP started4
+zeros3:
 	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
 	VPXOR Y2, Y2, Y2
@@ -3102,33 +3159,18 @@ panel1:
 	VPXOR Y9, Y9, Y9
 	VPXOR Y10, Y10, Y10
 	VPXOR Y11, Y11, Y11
-	TESTQ R10, R10
-	JEQ started3
-	VPBROADCASTD (R10), Y0
-	VPBROADCASTD (R10), Y1
-	VPBROADCASTD 4(R10), Y2
-	VPBROADCASTD 4(R10), Y3
-	VPBROADCASTD 8(R10), Y4
-	VPBROADCASTD 8(R10), Y5
-	VPBROADCASTD 12(R10), Y6
-	VPBROADCASTD 12(R10), Y7
-	VPBROADCASTD 16(R10), Y8
-	VPBROADCASTD 16(R10), Y9
-	VPBROADCASTD 20(R10), Y10
-	VPBROADCASTD 20(R10), Y11
-	ADDQ $24, bias+40(FP)
-started3:
+started4:
 	XORQ R10, R10
 	CMPQ BX, $64
-	JLE run4
+	JLE run5
 	MOVQ $64, R10
 	SUBQ R10, BX
-run4:
+run5:
 	MOVQ BX, R12
 	SHRQ $2, R12
-	JZ rest6
+	JZ rest7
 	PCALIGN $64
-loop8:
+loop9:
 	PREFETCHT1 (R8) // the next panel of b
 	ADDQ $64, R8
 	VMOVUPS (DI), Y12
@@ -3262,12 +3304,12 @@ loop8:
 	ADDQ $96, SI
 	ADDQ $256, DI
 	DECQ R12
-	JNZ loop8
-rest6:
+	JNZ loop9
+rest7:
 	MOVQ BX, R12
 	ANDQ $3, R12
-	JZ done7
-loop9:
+	JZ done8
+loop10:
 	VMOVUPS (DI), Y12
 	VMOVUPS 32(DI), Y13
 	VPBROADCASTD (SI), Y14
@@ -3303,10 +3345,10 @@ loop9:
 	ADDQ $24, SI
 	ADDQ $64, DI
 	DECQ R12
-	JNZ loop9
-done7:
+	JNZ loop10
+done8:
 	TESTQ R10, R10
-	JEQ whole5
+	JEQ whole6
 	MOVQ DX, R12
 	PREFETCHT0 (R12)
 	ADDQ R11, R12
@@ -3321,11 +3363,11 @@ done7:
 	PREFETCHT0 (R12)
 	MOVQ R10, BX
 	XORQ R10, R10
-	JMP run4
-whole5:
+	JMP run5
+whole6:
 	MOVBLZX accumulate+80(FP), AX
 	TESTQ AX, AX
-	JEQ store10
+	JEQ store11
 	MOVQ DX, R13
 	VPADDD (R13), Y0, Y0
 	VPADDD 32(R13), Y1, Y1
@@ -3345,7 +3387,7 @@ whole5:
 	VPADDD (R13), Y10, Y10
 	VPADDD 32(R13), Y11, Y11
 	ADDQ R11, R13
-store10:
+store11:
 	VMOVUPS Y0, (DX)
 	VMOVUPS Y1, 32(DX)
 	ADDQ R11, DX
