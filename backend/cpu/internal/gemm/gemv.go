@@ -15,7 +15,8 @@ type gemvKernel[C Sum] struct {
 	deep           int     // elements in a word of a column
 	widens         bool    // bfloat16, of which words of columns are as widenColumns makes them
 	spread         spread[C]
-	flat           spread[C] // for few rows and 2 … columns of a b whose rows have no gaps between; nil if there is none
+	flat           spread[C]                                  // for few rows and 2 … columns of a b whose rows have no gaps between; nil if there is none
+	bias           func(dst, a *uint32, lda, steps, rows int) // of columns of int8, as that of a rowsKernel
 }
 
 // A gemv computes rows × cols dot products of rows of a, lda bytes apart, and of columns of b,
@@ -60,13 +61,29 @@ var gemvWorks = sync.Pool{New: func() any { return new(gemvWork) }}
 
 // copyColumns copies columns of rows that lie ld elements apart, to those from first on.
 func copyColumns[T any](w *gemvWork, first int, from []T, ld, rows, cols int) {
+	done := 0
+	for ; memory.Size[T]() == 1 && done+4 <= rows && (done+3)*ld+(cols+3)&^3 <= len(from); done += 4 {
+		for j := 0; j < cols; j += 4 {
+			copyQuads((*[3*gemvColumn + 1]uint32)(unsafe.Pointer(&w.b[(first+j)*gemvColumn+done/4])), at(from, done*ld+j), ld)
+		}
+	}
 	for j := range cols {
-		to, at := unsafe.Slice((*T)(unsafe.Pointer(&w.b[(first+j)*gemvColumn])), gemvSteps*wordBytes/memory.Size[T]())[:rows], j
-		for l := range to {
+		to, at := unsafe.Slice((*T)(unsafe.Pointer(&w.b[(first+j)*gemvColumn])), gemvSteps*wordBytes/memory.Size[T]())[:rows], done*ld+j
+		for l := done; l < rows; l++ {
 			to[l] = from[at]
 			at += ld
 		}
 	}
+}
+
+// copyQuads copies four rows of four bytes, ld apart, to words of four columns.
+func copyQuads(to *[3*gemvColumn + 1]uint32, from unsafe.Pointer, ld int) {
+	const bytes, half = 0x00ff00ff00ff00ff, 0xffff0000 // every other one
+	row := func(u int) uint64 { return uint64(*(*uint32)(unsafe.Add(from, u*ld))) }
+	low, high := row(0)|row(2)<<32, row(1)|row(3)<<32
+	even, odd := low&bytes|high&bytes<<8, low>>8&bytes|high&^bytes // columns
+	to[0], to[2*gemvColumn] = uint32(even)&^half|uint32(even>>16)&half, uint32(even)>>16|uint32(even>>32)&half
+	to[gemvColumn], to[3*gemvColumn] = uint32(odd)&^half|uint32(odd>>16)&half, uint32(odd)>>16|uint32(odd>>32)&half
 }
 
 // widenColumns copies columns as copyColumns does: bfloat16, or their words, as float32. Of each 32 the even ones
@@ -90,15 +107,16 @@ func widenColumns[T uint16 | uint32](w *gemvWork, first int, from []T, ld, k, co
 	}
 }
 
-// sums sets what sums of int8 start from for columns of k elements.
-func (w *gemvWork) sums(columns unsafe.Pointer, k, cols int) {
+// sums sets what sums of int8 start from for columns of k elements, by what does so for whole words.
+func (w *gemvWork) sums(bias func(dst, a *uint32, lda, steps, rows int), columns unsafe.Pointer, k, cols int) {
+	bias(&w.bias[0], (*uint32)(columns), gemvColumn*wordBytes, k/4, cols)
 	for i := range w.bias {
-		if w.bias[i] = w.bias[max(0, i-cols)]; i < cols {
-			s := int32(0)
-			for _, v := range unsafe.Slice((*int8)(unsafe.Add(columns, i*gemvColumn*wordBytes)), k) {
-				s -= 128 * int32(v)
-			}
-			w.bias[i] = uint32(s)
+		if i >= cols {
+			w.bias[i] = w.bias[i-cols]
+			continue
+		}
+		for _, v := range unsafe.Slice((*int8)(unsafe.Add(columns, i*gemvColumn*wordBytes)), k)[k&^3:] {
+			w.bias[i] -= 128 * uint32(v)
 		}
 	}
 }
@@ -162,9 +180,9 @@ func (p *MicroKernels[S, C]) MultiplyColumns(r Run[S], c []C, ldc, m, n, k int, 
 		deep := min(k-l, gemvSteps*x.deep)
 		for j := 0; j < n; j += x.columns {
 			cols, from := min(n-j, x.columns), b[l*ldb+j:]
-			columns := bringColumns(work, x.widens, from, ldb, deep, cols)
+			columns := bringColumns(work, x, from, ldb, deep, cols)
 			if p.kernel.tape != nil { // it is brought once more, to the same place
-				p.kernel.tape.keep(func() { bringColumns(work, x.widens, from, ldb, deep, cols) })
+				p.kernel.tape.keep(func() { bringColumns(work, x, from, ldb, deep, cols) })
 			}
 			x.run(&c[j], ldc, at(a, l), columns, lda, deep, m, cols, (*C)(unsafe.Pointer(&work.bias)), accumulate || l > 0)
 		}
@@ -172,18 +190,18 @@ func (p *MicroKernels[S, C]) MultiplyColumns(r Run[S], c []C, ldc, m, n, k int, 
 }
 
 // bringColumns returns columns as a gemv reads them, and has w hold what their sums start from.
-func bringColumns[S Source](w *gemvWork, widens bool, from []S, ld, k, cols int) unsafe.Pointer {
+func bringColumns[S Source, C Sum](w *gemvWork, x *gemvKernel[C], from []S, ld, k, cols int) unsafe.Pointer {
 	columns := unsafe.Pointer(&w.b)
 	switch {
-	case widens:
+	case x.widens:
 		widenColumns(w, 0, unsafe.Slice((*uint16)(at(from, 0)), (k-1)*ld+cols), ld, k, cols)
 	case cols == 1 && ld == 1:
 		columns = at(from, 0)
 	default:
 		copyColumns(w, 0, from, ld, k, cols)
 	}
-	if memory.Size[S]() == 1 {
-		w.sums(columns, k, cols)
+	if x.bias != nil {
+		w.sums(x.bias, columns, k, cols)
 	}
 	return columns
 }
