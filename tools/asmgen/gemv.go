@@ -744,3 +744,75 @@ func (g Gemv) flatRows(a *Asm, cols int) {
 	a.Op("JNE", string(turn))
 	a.Return()
 }
+
+// flatQuads writes flat for bytes and four columns: four rows of b are sixteen bytes, in which the words of
+// columns are put together. It multiplies b+128, and subtracts 128 times the sum of a row of a.
+func (g Gemv) flatQuads(a *Asm) {
+	const rElements, elements, rowsOfB, columns = "R10", "K1", "K2", 4
+	a.raw("\n")
+	for i := range g.Lanes {
+		a.raw("DATA flatQuads<>+%d(SB)/4, $%#x\n", 4*i, 0x0c080400+0x01010101*(i%columns))
+	}
+	a.raw("GLOBL flatQuads<>(SB), RODATA|NOPTR, $%d\n", g.bytes())
+	a.Func("flat"+g.Name+g.Suffix, g.summing("ldc int, a, b unsafe.Pointer, lda, ldb, k, rows, cols int"),
+		rC, rLDC, rA, "", rGemvLDA, "", "", rRowsLeft)
+	sum, ofA, quads, order, offsets, words, b := g.reg(0), g.reg(1), g.reg(2), g.reg(3), g.reg(4), g.reg(5), g.reg(6)
+	turn, tail, summed := a.NewLabel("turn"), a.NewLabel("tail"), a.NewLabel("summed")
+	step := func() {
+		a.Op("VPERMD", words, order, words)
+		a.Op("VPSHUFB", quads, b, b)
+		a.Op("VPXORD", offsets, b, b)
+		g.multiplyAdd(a, words, b, sum, nil)
+		g.multiplyAdd(a, words, offsets, ofA, nil)
+	}
+	a.Op("SHLQ", imm(2), rLDC)
+	a.Op("VMOVUPS", "flatQuads<>+0(SB)", quads)
+	a.Op("VMOVUPS", fmt.Sprintf("flat%d<>+0(SB)", columns), order)
+	a.Op("MOVL", "$0x80808080", rNext)
+	g.broadcast32(a, rNext, offsets)
+	a.Place(turn)
+	a.load("b", rB)
+	a.load("k", rFresh)
+	a.Op("MOVQ", rA, rElements)
+	g.zero(a, sum, ofA)
+	a.Op("MOVQ", rFresh, rCount)
+	a.Op("SHRQ", imm(log2(g.Lanes)), rCount)
+	a.Op("JEQ", string(tail))
+	a.CountDown(rCount, func() {
+		a.Op("VMOVUPS", at(rElements, 0), xmm(words))
+		a.Op("VMOVUPS", at(rB, 0), b)
+		step()
+		a.advance(g.Lanes, rElements)
+		a.advance(g.bytes(), rB)
+	})
+	a.Place(tail)
+	a.Op("ANDQ", imm(g.Lanes-1), rFresh)
+	a.Op("JEQ", string(summed))
+	for _, mask := range []string{elements, rowsOfB} {
+		a.Op("MOVQ", imm(-1), rNext)
+		a.Op("BZHIQ", rFresh, rNext, rNext)
+		a.Op("KMOVQ", rNext, mask)
+		a.Op("SHLQ", imm(log2(columns)), rFresh)
+	}
+	a.Op("VMOVDQU8.Z", at(rElements, 0), elements, xmm(words))
+	a.Op("VMOVDQU8.Z", at(rB, 0), rowsOfB, b)
+	step()
+	a.Place(summed)
+	a.Op("VPSUBD", ofA, sum, sum)
+	a.Op("VEXTRACTI64X4", imm(1), sum, ymm(ofA))
+	a.Op(g.Add, ymm(ofA), ymm(sum), ymm(sum))
+	a.Op("VEXTRACTI128", imm(1), ymm(sum), xmm(ofA))
+	a.Op(g.Add, xmm(ofA), xmm(sum), xmm(sum))
+	a.Op("MOVBLZX", a.arg("accumulate"), rCount)
+	a.addOrNot(rCount, func(add bool) {
+		if add {
+			a.Op(g.Add, at(rC, 0), xmm(sum), xmm(sum))
+		}
+		a.Op("VMOVUPS", xmm(sum), at(rC, 0))
+	})
+	a.Op("ADDQ", rGemvLDA, rA)
+	a.Op("ADDQ", rLDC, rC)
+	a.Op("DECQ", rRowsLeft)
+	a.Op("JNE", string(turn))
+	a.Return()
+}

@@ -134,6 +134,9 @@ func edgePairsAVX2(c *int32, ldc int, next uintptr, rows, cols int, a *uint32, p
 func flatFloat32AVX512(c *float32, ldc int, a, b unsafe.Pointer, lda, ldb, k, rows, cols int, accumulate bool)
 
 //go:noescape
+func flatQuadsAVX512(c *int32, ldc int, a, b unsafe.Pointer, lda, ldb, k, rows, cols int, accumulate bool)
+
+//go:noescape
 func gemvBFloat16AVX512(c *float32, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, bias *float32, accumulate bool)
 
 //go:noescape

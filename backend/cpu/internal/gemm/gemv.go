@@ -15,7 +15,7 @@ type gemvKernel[C Sum] struct {
 	deep           int     // elements in a word of a column
 	widens         bool    // bfloat16, of which words of columns are as widenColumns makes them
 	spread         spread[C]
-	flat           spread[C]                                  // for few rows and 2 … columns of a b whose rows have no gaps between; nil if there is none
+	flat           spread[C]                                  // for few rows and 2 … columns, of int8 four, of a b whose rows have no gaps between; nil if there is none
 	bias           func(dst, a *uint32, lda, steps, rows int) // of columns of int8, as that of a rowsKernel
 }
 
@@ -137,7 +137,7 @@ func (p *MicroKernels[S, C]) PaysColumns(m, n, k int) bool {
 	case p.Choices.B != ReadByRule || !p.CanRead(ReadColumns):
 		return false
 	case n > 1 && k > shallow && m < rowsPay*n:
-		return n <= x.columns && x.flat != nil
+		return n <= x.columns && x.flat != nil && (x.deep == 1 || n == 4)
 	case x.widens: // packing has to widen a too
 		return n <= gemvColumns
 	case x.spread == nil: // a tile takes half as long for a step of a row, and some time for a row
@@ -163,7 +163,7 @@ func (p *MicroKernels[S, C]) MultiplyColumns(r Run[S], c []C, ldc, m, n, k int, 
 		defer tiles.done()
 		tiles.run(0, n, 0, k)
 		return
-	case x.flat != nil && n > 1 && n == ldb && n <= x.columns && k > shallow && m < rowsPay*n:
+	case x.flat != nil && n > 1 && n == ldb && n <= x.columns && (x.deep == 1 || n == 4) && k > shallow && m < rowsPay*n:
 		x.flat(&c[0], ldc, at(a, 0), at(b, 0), lda, ldb*memory.Size[S](), k, m, n, accumulate)
 		return
 	case x.spreads(n, k):

@@ -64,6 +64,26 @@ func ofSeveral(f gemv[float32]) gemv[float32] {
 	}
 }
 
+// flatOfFour is flatQuadsAVX512 as a gemv: four columns of bytes come to rows without a gap, and what sums
+// start from is added at the end.
+func flatOfFour(t testing.TB) gemv[int32] {
+	return func(c *int32, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, bias *int32, accumulate bool) {
+		if cols != 4 {
+			gemvQuadsAVX512(c, ldc, a, b, lda, k, rows, cols, bias, accumulate)
+			return
+		}
+		from, starts := fenced[int8](t, k*cols), slices.Clone(span(bias, cols))
+		for i := range from {
+			from[i] = *(*int8)(unsafe.Add(b, i%cols*gemvColumn*wordBytes+i/cols))
+			starts[i%cols] += 128 * int32(from[i])
+		}
+		flatQuadsAVX512(c, ldc, a, at(from, 0), lda, cols, k, rows, cols, accumulate)
+		for i := range rows * cols {
+			*offset(c, (i/cols*ldc+i%cols)*wordBytes) += starts[i%cols]
+		}
+	}
+}
+
 // byWidening has columns of bfloat16 widened for a gemv.
 func byWidening(f gemv[float32]) gemv[float32] {
 	return func(c *float32, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, bias *float32, accumulate bool) {
@@ -122,6 +142,7 @@ func TestGemv(t *testing.T) {
 	}
 	if k.Int8.KU == 4 {
 		gemvTwins[int8, int32]{"quads", gemvQuadsAVX512, gemvElements[int8, int32](128), 8, 64, anyByte, 77}.test(t, "avx512 int8")
+		gemvTwins[int8, int32]{"flat quads", flatOfFour(t), gemvElements[int8, int32](128), 4, 64, anyByte, 77}.test(t, "avx512 flat int8")
 	}
 }
 

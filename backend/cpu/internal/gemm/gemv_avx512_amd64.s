@@ -10378,3 +10378,94 @@ stored135:
 	JNE row129
 	VZEROUPPER
 	RET
+
+DATA flatQuads<>+0(SB)/4, $0xc080400
+DATA flatQuads<>+4(SB)/4, $0xd090501
+DATA flatQuads<>+8(SB)/4, $0xe0a0602
+DATA flatQuads<>+12(SB)/4, $0xf0b0703
+DATA flatQuads<>+16(SB)/4, $0xc080400
+DATA flatQuads<>+20(SB)/4, $0xd090501
+DATA flatQuads<>+24(SB)/4, $0xe0a0602
+DATA flatQuads<>+28(SB)/4, $0xf0b0703
+DATA flatQuads<>+32(SB)/4, $0xc080400
+DATA flatQuads<>+36(SB)/4, $0xd090501
+DATA flatQuads<>+40(SB)/4, $0xe0a0602
+DATA flatQuads<>+44(SB)/4, $0xf0b0703
+DATA flatQuads<>+48(SB)/4, $0xc080400
+DATA flatQuads<>+52(SB)/4, $0xd090501
+DATA flatQuads<>+56(SB)/4, $0xe0a0602
+DATA flatQuads<>+60(SB)/4, $0xf0b0703
+GLOBL flatQuads<>(SB), RODATA|NOPTR, $64
+
+// func flatQuadsAVX512(c, ldc, a, b, lda, ldb, k, rows, cols, accumulate)
+TEXT ·flatQuadsAVX512(SB), NOSPLIT, $0-73
+	MOVQ c+0(FP), DX
+	MOVQ ldc+8(FP), R11
+	MOVQ a+16(FP), SI
+	MOVQ lda+32(FP), BX
+	MOVQ rows+56(FP), CX
+	SHLQ $2, R11
+	VMOVUPS flatQuads<>+0(SB), Z2
+	VMOVUPS flat4<>+0(SB), Z3
+	MOVL $0x80808080, R8
+	VPBROADCASTD R8, Z4
+turn1:
+	MOVQ b+24(FP), DI
+	MOVQ k+48(FP), R15
+	MOVQ SI, R10
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	MOVQ R15, R12
+	SHRQ $4, R12
+	JEQ tail2
+loop4:
+	VMOVUPS (R10), X5
+	VMOVUPS (DI), Z6
+	VPERMD Z5, Z3, Z5
+	VPSHUFB Z2, Z6, Z6
+	VPXORD Z4, Z6, Z6
+	VPDPBUSD Z5, Z6, Z0
+	VPDPBUSD Z5, Z4, Z1
+	ADDQ $16, R10
+	ADDQ $64, DI
+	DECQ R12
+	JNZ loop4
+tail2:
+	ANDQ $15, R15
+	JEQ summed3
+	MOVQ $-1, R8
+	BZHIQ R15, R8, R8
+	KMOVQ R8, K1
+	SHLQ $2, R15
+	MOVQ $-1, R8
+	BZHIQ R15, R8, R8
+	KMOVQ R8, K2
+	SHLQ $2, R15
+	VMOVDQU8.Z (R10), K1, X5
+	VMOVDQU8.Z (DI), K2, Z6
+	VPERMD Z5, Z3, Z5
+	VPSHUFB Z2, Z6, Z6
+	VPXORD Z4, Z6, Z6
+	VPDPBUSD Z5, Z6, Z0
+	VPDPBUSD Z5, Z4, Z1
+summed3:
+	VPSUBD Z1, Z0, Z0
+	VEXTRACTI64X4 $1, Z0, Y1
+	VPADDD Y1, Y0, Y0
+	VEXTRACTI128 $1, Y0, X1
+	VPADDD X1, X0, X0
+	MOVBLZX accumulate+72(FP), R12
+	TESTQ R12, R12
+	JEQ store5
+	VPADDD (DX), X0, X0
+	VMOVUPS X0, (DX)
+	JMP stored6
+store5:
+	VMOVUPS X0, (DX)
+stored6:
+	ADDQ BX, SI
+	ADDQ R11, DX
+	DECQ CX
+	JNE turn1
+	VZEROUPPER
+	RET

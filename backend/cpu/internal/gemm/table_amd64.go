@@ -78,7 +78,7 @@ func avx512Kernels(host probe.HostInfo) *Kernels {
 		k.groups = narrow.groups
 	}
 	if cpu.X86.HasAVX512VNNI {
-		i.kernel = kernel[int32]{tile: tileQuadsAVX512, thin: thinQuadsAVX512, column: columnQuadsAVX512, bias: panelBiasAVX512, gemv: gemvKernel[int32]{gemvQuadsAVX512, 8, 16, 4, false, nil, nil, rowsBiasAVX512},
+		i.kernel = kernel[int32]{tile: tileQuadsAVX512, thin: thinQuadsAVX512, column: columnQuadsAVX512, bias: panelBiasAVX512, gemv: gemvKernel[int32]{gemvQuadsAVX512, 8, 16, 4, false, nil, flatQuadsAVX512, rowsBiasAVX512},
 			rows: rowsKernel[int32]{rowsQuadsAVX512, columnRowsQuadsAVX512, false, rowsBiasAVX512}}
 		k.Int8 = newPath(host, i, formatQuads, pack.Int8AVX512)
 		k.Int8.direct = directKernel[int32]{tiles: []directTile[int32]{{directQuadsAVX512, mr, nr}}, pays: 24, pieces: hostPieces(host, mr, nr, AllRows, AllRows)}
