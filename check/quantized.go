@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"matladder/internal/each"
 	"matladder/problem"
 	"matladder/problem/quant"
 	"matladder/tile"
@@ -170,11 +171,7 @@ func original(name string, p problem.Matmul, seed uint64, dist string) func(i in
 
 // spread is n factors from 1/4 to 4.
 func spread(start uint64, n int) []float32 {
-	factors := make([]float32, n)
-	for i := range factors {
-		factors[i] = float32(math.Exp2(4*unit(start, i) - 2))
-	}
-	return factors
+	return each.Upto(n, func(i int) float32 { return float32(math.Exp2(4*unit(start, i) - 2)) })
 }
 
 // bell is nearly normal, of mean 0 and variance 1: the sum of four numbers of 16 random bits each.

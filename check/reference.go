@@ -209,9 +209,7 @@ func (r *Reference) makeProbes(ctx context.Context, ops operands) error {
 	if err != nil {
 		return err
 	}
-	for _, s := range normB {
-		r.normB += s
-	}
+	r.normB = each.Sum(normB, func(s float64) float64 { return s })
 	r.normA = make([]float64, p.M)
 	return parallel(ctx, p.M, func(lo, hi int) {
 		a, doubt := make([]float64, p.K), make([]float64, p.K)

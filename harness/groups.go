@@ -12,10 +12,9 @@ import (
 // proportion to what its fewest rounds take. What time is left then goes to those whose
 // share was over before their intervals were narrow.
 func (r *run) groups(ctx context.Context, begin time.Time, done map[results.PointKey]*past) error {
-	var all []*group
-	for i := range r.sweep.Groups {
-		all = append(all, &group{run: r, number: i, weight: r.sweep.leastTime(r.sweep.Groups[i]).Seconds()})
-	}
+	all := each.Upto(len(r.sweep.Groups), func(i int) *group {
+		return &group{run: r, number: i, weight: r.sweep.leastTime(r.sweep.Groups[i]).Seconds()}
+	})
 	whole, before := weightOf(all), 0.0
 	for _, g := range all {
 		g.before, g.share = before, ratio(g.weight, whole)

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"matladder/internal/known"
+	"matladder/internal/each"
 	"matladder/machine"
 	"matladder/machine/mesh"
 )
@@ -32,7 +32,7 @@ type part struct {
 }
 
 // Slice is the slice of a pod as libtpu names it: 16x16.
-func (p Placement) Slice() string { return strings.Join(known.Names(p.Chips, strconv.Itoa), "x") }
+func (p Placement) Slice() string { return strings.Join(each.Of(p.Chips, strconv.Itoa), "x") }
 
 // Place finds the slice of a pod of d that a mesh fits, and lays its axes along the
 // dimensions such that collectives over each are fast: whole dimensions, which wrap round,
@@ -41,10 +41,7 @@ func Place(m mesh.Mesh, d machine.Device) (Placement, error) {
 	if len(d.Torus.Pod) == 0 || !d.LinkBytesPerSecond.Known() {
 		return Placement{}, fmt.Errorf("nothing is known of the links between chips of %s", d.Key)
 	}
-	most := d.DevicesPerChip
-	for _, side := range d.Torus.Pod {
-		most *= side
-	}
+	most := d.DevicesPerChip * each.Product(d.Torus.Pod)
 	if m.Devices() > most {
 		return Placement{}, fmt.Errorf("mesh %s has %d devices, and a pod of %s has %d", m, m.Devices(), d.CommonName(), most)
 	}

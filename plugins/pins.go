@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/internal/known"
 )
 
@@ -203,7 +204,7 @@ func nvidia(project, version string, more ...string) Wheel {
 }
 
 // Names lists the plugins that can be installed.
-func Names() []string { return known.Names(Known, Plugin.name) }
+func Names() []string { return each.Of(Known, Plugin.name) }
 
 func (p Plugin) name() string { return p.Name }
 

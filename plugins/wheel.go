@@ -18,7 +18,6 @@ import (
 
 	"matladder/internal/each"
 	"matladder/internal/files"
-	"matladder/internal/known"
 )
 
 // Platform is an operating system and an architecture, as Go names them.
@@ -92,7 +91,7 @@ func choose(project string, files []indexFile, version string, p Platform) (inde
 		return indexFile{}, fmt.Errorf("the index has no version %s of %s (the latest are %s)",
 			version, project, strings.Join(versions[max(0, len(versions)-6):], ", "))
 	case len(fits) == 0:
-		names := known.Names(ofVersion, func(f indexFile) string { return f.Name })
+		names := each.Of(ofVersion, func(f indexFile) string { return f.Name })
 		return indexFile{}, fmt.Errorf("%s %s has no wheel for %s (there are %s)", project, version, p, strings.Join(names, ", "))
 	}
 	f := slices.MinFunc(fits, func(a, b indexFile) int {

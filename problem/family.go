@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/internal/known"
 	"matladder/tile"
 )
@@ -137,15 +138,11 @@ func (f *Family) ParseSizes(text string) (Sizes, error) {
 func (f *Family) Form() string { return strings.Join(sizeNames(f.Sizes[:f.required()]), "×") }
 
 func sizeNames(sizes []Size) []string {
-	return known.Names(sizes, func(s Size) string { return s.Name })
+	return each.Of(sizes, func(s Size) string { return s.Name })
 }
 
 func (f *Family) example() string {
-	numbers := make([]int, f.required())
-	for i := range numbers {
-		numbers[i] = 512 << i
-	}
-	return joined(numbers)
+	return joined(each.Upto(f.required(), func(i int) int { return 512 << i }))
 }
 
 // ParseShape reads sizes as rows of results spell them: m=512,k=512,n=512. Those with a
@@ -267,7 +264,7 @@ func (f *Family) ParseBlocks(text string) (tile.Blocks, error) {
 
 // sideNames are those of the sides of the family's problems.
 func (f *Family) sideNames() []string {
-	return known.Names(f.Make(f.Sample, Asked{}).Sides(), func(s Side) string { return s.Name })
+	return each.Of(f.Make(f.Sample, Asked{}).Sides(), func(s Side) string { return s.Name })
 }
 
 // BlockForm is the names of the sides of block shapes as they are joined: bm×bk×bn.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"matladder/internal/known"
+	"matladder/internal/each"
 	"matladder/tile"
 )
 
@@ -110,7 +110,7 @@ func FormatNames(a, b string, q Quant) string {
 
 // OperandNames lists the dtypes and the formats that operands may have.
 func OperandNames() []string {
-	return append(known.Names(tile.Dtypes(), tile.Dtype.String), known.Names(Formats, func(f Format) string { return f.Name })...)
+	return append(each.Of(tile.Dtypes(), tile.Dtype.String), each.Of(Formats, func(f Format) string { return f.Name })...)
 }
 
 // Activation is what the epilogue does to each element before the last cast.

@@ -15,7 +15,6 @@ import (
 	"strings"
 
 	"matladder/internal/each"
-	"matladder/internal/known"
 	"matladder/tile"
 )
 
@@ -164,4 +163,4 @@ func short(sizes ...int) string {
 	return joined(sizes)
 }
 
-func joined(sizes []int) string { return strings.Join(known.Names(sizes, strconv.Itoa), "x") }
+func joined(sizes []int) string { return strings.Join(each.Of(sizes, strconv.Itoa), "x") }

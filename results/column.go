@@ -13,7 +13,6 @@ import (
 	"unicode/utf8"
 
 	"matladder/internal/each"
-	"matladder/internal/known"
 )
 
 // A column ties a name to a field of Record. The options of the csv tag are
@@ -56,7 +55,7 @@ var columns = func() []column {
 }()
 
 // Columns are the column names in the order they are written.
-var Columns = known.Names(columns, func(c column) string { return c.name })
+var Columns = each.Of(columns, func(c column) string { return c.name })
 
 // at is the column's field of r.
 func (c column) at(r *Record) reflect.Value { return reflect.ValueOf(r).Elem().FieldByIndex(c.field) }

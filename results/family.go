@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"matladder/internal/each"
-	"matladder/internal/known"
 	"matladder/internal/words"
 	"matladder/problem"
 )
@@ -210,14 +209,14 @@ func (r *Record) Sizes() string {
 }
 
 func joinedSizes(list []named) string {
-	return strings.Join(known.Names(list, func(s named) string { return strconv.Itoa(s.size) }), "×")
+	return strings.Join(each.Of(list, func(s named) string { return strconv.Itoa(s.size) }), "×")
 }
 
 // SizeNames are the names of the sizes that every problem of the family names, joined by
 // separator: m = k = n.
 func (r *Record) SizeNames(separator string) string {
 	list, _, _ := r.splitSizes()
-	return strings.Join(known.Names(list, func(s named) string { return s.name }), separator)
+	return strings.Join(each.Of(list, func(s named) string { return s.name }), separator)
 }
 
 // Square is the size of a problem that is one of its kind and has all sizes equal, and none

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"matladder/internal/known"
+	"matladder/internal/each"
 )
 
 // A LayerUse says that a problem is a part of a layer of a model.
@@ -35,7 +35,7 @@ func FormatUses(uses []LayerUse) string {
 	spell := func(u LayerUse) string {
 		return fmt.Sprintf("%s/%d of %d/%s/%d", u.Layer, u.Part, u.Parts, u.Name, u.Times)
 	}
-	return strings.Join(known.Names(uses, spell), useSeparator+" ")
+	return strings.Join(each.Of(uses, spell), useSeparator+" ")
 }
 
 // Uses reads column layers.

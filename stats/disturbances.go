@@ -61,13 +61,7 @@ func SymptomsIn(run, group string, threads int, c *results.Conditions) Symptoms 
 // and a supply that gives too little. The words are those of backend.Gauge. A device at its
 // limit of power is not disturbed: such work always brings it there.
 func slowed(reasons string) bool {
-	for reason := range strings.SplitSeq(reasons, "+") {
-		switch reason {
-		case "heat", "hardware", "supply":
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(strings.Split(reasons, "+"), func(r string) bool { return r == "heat" || r == "hardware" || r == "supply" })
 }
 
 // shared are the symptoms that all rows of a round have.

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"matladder/internal/each"
 )
 
 // ReadPrograms reads programs in the form that WritePrograms writes (encode.go has its
@@ -190,12 +192,7 @@ func (d *decoder) axis(name string) *Axis {
 	return found
 }
 
-func (d *decoder) indices(list []jsonIndex) (out []IndexExpr) {
-	for i := range list {
-		out = append(out, d.index(&list[i]))
-	}
-	return out
-}
+func (d *decoder) indices(list []jsonIndex) []IndexExpr { return each.Of(each.Pointers(list), d.index) }
 
 func (d *decoder) index(x *jsonIndex) IndexExpr {
 	switch {
@@ -228,13 +225,7 @@ func (d *decoder) index(x *jsonIndex) IndexExpr {
 }
 
 func (d *decoder) cond(c *jsonCond) Cond {
-	parts := func(list []jsonCond) []Cond {
-		var cs []Cond
-		for i := range list {
-			cs = append(cs, d.cond(&list[i]))
-		}
-		return cs
-	}
+	parts := func(list []jsonCond) []Cond { return each.Of(each.Pointers(list), d.cond) }
 	switch {
 	case c == nil:
 		return nil

@@ -98,11 +98,7 @@ func (s edgeSets) union(t edgeSets) edgeSets {
 	case t == nil:
 		return s
 	}
-	out := make(edgeSets, len(s))
-	for d := range s {
-		out[d] = unionEdges(s[d], t[d])
-	}
-	return out
+	return each.Upto(len(s), func(d int) []Edge { return unionEdges(s[d], t[d]) })
 }
 
 // join returns the edges of a value that is one of two: what only one has is Maybe.
@@ -126,10 +122,8 @@ func (s edgeSets) equal(t edgeSets) bool {
 		return false
 	}
 	for d, edges := range s {
-		for _, e := range edges {
-			if !slices.Contains(t.of(d), e) {
-				return false
-			}
+		if slices.ContainsFunc(edges, func(e Edge) bool { return !slices.Contains(t.of(d), e) }) {
+			return false
 		}
 	}
 	return true
@@ -141,11 +135,7 @@ func (s edgeSets) each(shape []int, f func(Edge, int) Edge) edgeSets {
 	if s == nil {
 		return nil
 	}
-	out := make(edgeSets, len(s))
-	for d, edges := range s {
-		out[d] = mapEdges(edges, func(e Edge) Edge { return f(e, shape[d]) })
-	}
-	return out
+	return each.Upto(len(s), func(d int) []Edge { return mapEdges(s[d], func(e Edge) Edge { return f(e, shape[d]) }) })
 }
 
 // without returns s less the edges that those of t cover, in every program.
@@ -153,15 +143,7 @@ func (s edgeSets) without(t edgeSets) edgeSets {
 	if s.size() == 0 || t.size() == 0 {
 		return s
 	}
-	out := make(edgeSets, len(s))
-	for d, edges := range s {
-		for _, e := range edges {
-			if !e.CoveredBy(t[d]) {
-				out[d] = append(out[d], e)
-			}
-		}
-	}
-	return out
+	return each.Upto(len(s), func(d int) []Edge { return each.That(s[d], func(e Edge) bool { return !e.CoveredBy(t[d]) }) })
 }
 
 // size returns the number of edges in all dimensions.

@@ -237,11 +237,8 @@ func (e *encoder) axis(a *Axis) string {
 	return fmt.Sprintf("%s#%d", a.Name, slices.Index(e.axes, a)+1)
 }
 
-func (e *encoder) indices(xs ...IndexExpr) (out []jsonIndex) {
-	for _, x := range xs {
-		out = append(out, *e.index(x))
-	}
-	return out
+func (e *encoder) indices(xs ...IndexExpr) []jsonIndex {
+	return each.Of(xs, func(x IndexExpr) jsonIndex { return *e.index(x) })
 }
 
 func (e *encoder) index(x IndexExpr) *jsonIndex {

@@ -52,10 +52,7 @@ func (c *Point) ranges(a *Axis) interval {
 }
 
 func (c *Point) String() string {
-	parts := make([]string, len(c.axes))
-	for i, a := range c.axes {
-		parts[i] = fmt.Sprintf("%s=%d", a.Name, c.at[i])
-	}
+	parts := each.Upto(len(c.axes), func(i int) string { return fmt.Sprintf("%s=%d", c.axes[i].Name, c.at[i]) })
 	return "(" + strings.Join(parts, ", ") + ")"
 }
 

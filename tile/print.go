@@ -2,6 +2,7 @@ package tile
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -250,10 +251,7 @@ func (w *printer) expr(e *Expr) string {
 	case OpCast:
 		args = append(args, e.Dtype.String())
 	case OpSlice:
-		from := make([]string, len(e.Shape))
-		for d := range from {
-			from[d] = ":"
-		}
+		from := slices.Repeat([]string{":"}, len(e.Shape))
 		from[e.Dim] = bare(e.Index) + ":" + bare(Plus(e.Index, Const(e.Shape[e.Dim])))
 		return strings.TrimSuffix(args[0], "[...]") + "[" + strings.Join(from, ", ") + "]"
 	case OpReduceMax, OpReduceSum:

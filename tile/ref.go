@@ -1,6 +1,10 @@
 package tile
 
-import "slices"
+import (
+	"slices"
+
+	"matladder/internal/each"
+)
 
 // RefKind says where a ref's array lives and who may write it.
 type RefKind uint8
@@ -106,11 +110,7 @@ func (r *Ref) BlockSize(i int) int {
 
 // BlockSizes are those of all dimensions.
 func (r *Ref) BlockSizes() []int {
-	dims := make([]int, len(r.Block))
-	for i := range dims {
-		dims[i] = r.BlockSize(i)
-	}
-	return dims
+	return each.Upto(len(r.Block), r.BlockSize)
 }
 
 // Step returns how many elements further the next block begins along dimension i of the
@@ -127,11 +127,7 @@ func (r *Ref) Overlap() bool { return r.Steps != nil && !slices.Equal(r.Steps, r
 
 // Blocks returns how many blocks begin inside the array along each dimension.
 func (r *Ref) Blocks() []int {
-	n := make([]int, len(r.Array))
-	for i := range n {
-		n[i] = Ceil(r.Array[i], r.Step(i))
-	}
-	return n
+	return each.Upto(len(r.Array), func(i int) int { return Ceil(r.Array[i], r.Step(i)) })
 }
 
 // Partial reports whether the last block along dimension dim of Shape reaches past the array.

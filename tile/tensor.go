@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"matladder/internal/each"
 	"matladder/internal/float16"
 )
 
@@ -245,10 +246,7 @@ func decodeCodes(d Dtype, infinity, nan int) []float64 {
 }
 
 func powersOfTwo() []float64 {
-	v := make([]float64, 256)
-	for c := range v {
-		v[c] = math.Ldexp(1, c-127)
-	}
+	v := each.Upto(256, func(c int) float64 { return math.Ldexp(1, c-127) })
 	v[255] = math.NaN()
 	return v
 }

@@ -31,18 +31,12 @@ func flights(v *verifier) {
 	if len(p.Semaphores) == 0 || !v.decided() {
 		return
 	}
-	slots := 1
-	for _, s := range p.Semaphores {
-		slots += s.Slots
-	}
+	slots := 1 + each.Sum(p.Semaphores, func(s *Semaphore) int { return s.Slots })
 	devices := p.Devices()
 	if devices*devices > maxClock/slots {
 		return
 	}
-	ahead := make([]int, devices)
-	for d := range ahead {
-		ahead[d] = d
-	}
+	ahead := each.Upto(devices, func(d int) int { return d })
 	orders := [][]int{ahead}
 	if devices > 1 { // one runs as far ahead of the others as it can, then the other
 		back := slices.Clone(ahead)

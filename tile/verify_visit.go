@@ -1,6 +1,10 @@
 package tile
 
-import "slices"
+import (
+	"slices"
+
+	"matladder/internal/each"
+)
 
 // outputVisits: every block of an output is seen by some program, by those of
 // one place in the parallel grid only, and by all of them one after another.
@@ -128,11 +132,7 @@ func (v *verifier) countedVisits(r *Ref) {
 
 // blockAt returns the block that r shows in a program.
 func (r *Ref) blockAt(env Env) []int {
-	at := make([]int, len(r.Index))
-	for d, x := range r.Index {
-		at[d] = Eval(x, env)
-	}
-	return at
+	return each.Of(r.Index, func(x IndexExpr) int { return Eval(x, env) })
 }
 
 // blockNumber is blockAt as one number, row-major.

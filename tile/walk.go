@@ -1,6 +1,10 @@
 package tile
 
-import "slices"
+import (
+	"slices"
+
+	"matladder/internal/each"
+)
 
 // WalkExpr calls f on e and every expression inside it, operands first, each
 // once even if it is shared.
@@ -88,10 +92,7 @@ func (r Rewriter) Expr(e *Expr) *Expr {
 		return c
 	}
 	c := *e
-	c.Args = nil
-	for _, arg := range e.Args {
-		c.Args = append(c.Args, r.Expr(arg))
-	}
+	c.Args = each.Of(e.Args, r.Expr)
 	r.made[e] = r.put(e, &c)
 	return r.made[e]
 }

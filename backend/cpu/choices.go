@@ -12,7 +12,7 @@ import (
 	"matladder/backend/cpu/internal/exec"
 	"matladder/backend/cpu/internal/gemm"
 	"matladder/backend/cpu/internal/plan"
-	"matladder/internal/known"
+	"matladder/internal/each"
 	"matladder/model/anatomy"
 	"matladder/tile"
 )
@@ -44,7 +44,7 @@ const MostChosen = 1 << 20
 // strategies, and of paramC, in the order of plan.WriteCached.
 var (
 	waysOfA = []string{"packed", "rows"}
-	waysOfB = known.Names(plan.Strategies, func(s plan.Strategy) string { return s.Word })
+	waysOfB = each.Of(plan.Strategies, func(s plan.Strategy) string { return s.Word })
 	waysOfC = []string{"cached", "copied", "past"}
 )
 
@@ -67,7 +67,7 @@ var Parameters = []Parameter{
 	{paramC, "how AMX tiles write an output", waysOfC, func(c *plan.Choices, word, _ int) { c.WriteC = plan.WriteCached + plan.WriteC(word) }},
 	{paramRun, "elements of k that a register tile runs over", nil, func(c *plan.Choices, _, n int) { c.Run = n }},
 	{paramPieceA, "KiB of a that stay in L2", nil, func(c *plan.Choices, _, n int) { c.PieceA = n << 10 }},
-	{anatomy.Param, "steps of docs/anatomy.md up to this one", known.Names(anatomy.Steps, func(s anatomy.Step) string { return s.Word }), func(c *plan.Choices, word, _ int) { *c = choicesOfStep[word] }},
+	{anatomy.Param, "steps of docs/anatomy.md up to this one", each.Of(anatomy.Steps, func(s anatomy.Step) string { return s.Word }), func(c *plan.Choices, word, _ int) { *c = choicesOfStep[word] }},
 }
 
 // A choiceError is a parameter that is none, and backend.ErrUnsupported.
@@ -82,7 +82,7 @@ func parseChoices(extra map[string]string) (c plan.Choices, err error) {
 	for _, key := range slices.Sorted(maps.Keys(extra)) {
 		i := slices.IndexFunc(Parameters, func(p Parameter) bool { return p.Key == key && p.set != nil })
 		if i < 0 {
-			names := known.Names(Parameters, func(p Parameter) string { return p.Key })
+			names := each.Of(Parameters, func(p Parameter) string { return p.Key })
 			return c, &choiceError{key, extra[key], "backend cpu has no such parameter (known: " + strings.Join(names, ", ") + ")"}
 		}
 		k, word, number, want := Parameters[i], 0, 0, ""

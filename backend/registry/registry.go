@@ -32,7 +32,6 @@ import (
 
 	"matladder/backend"
 	"matladder/internal/each"
-	"matladder/internal/known"
 	"matladder/machine"
 )
 
@@ -140,7 +139,7 @@ func entriesOf(can Ability) []Entry {
 
 // Names are the names of the backends with any of the abilities.
 func Names(can Ability) []string {
-	return known.Names(entriesOf(can), func(e Entry) string { return e.Name })
+	return each.Of(entriesOf(can), func(e Entry) string { return e.Name })
 }
 
 // Find returns the backend of a name, which must have any of the abilities. An error is a
@@ -273,7 +272,7 @@ func (e Entry) checkParams(params map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		i := slices.IndexFunc(e.Params, func(p Param) bool { return p.Name == name })
 		if i < 0 {
-			names := known.Names(e.Params, func(p Param) string { return p.Name })
+			names := each.Of(e.Params, func(p Param) string { return p.Name })
 			return mistake("--param %s: backend %s has no such parameter (known: %s)", name, e.Name, cmp.Or(strings.Join(names, ", "), "none"))
 		}
 		if p := e.Params[i]; p.check != nil {

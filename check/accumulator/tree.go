@@ -58,10 +58,7 @@ type step struct{ i, k, j, odd, size int }
 
 // tree finds the order of all additions and returns the steps to the largest sum, by size.
 func (x *prober) tree() (steps []step) {
-	all := make([]int, x.p.K)
-	for k := range all {
-		all[k] = k
-	}
+	all := each.Upto(x.p.K, func(k int) int { return k })
 	var root []*node
 	if x.lost(0, 1) == 2 && x.lost(0, x.p.K-1) == 2 {
 		x.found.Order = "not visible: nothing is lost"

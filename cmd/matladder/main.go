@@ -20,7 +20,7 @@ import (
 	"matladder/cmd/internal/tune"
 	"matladder/cmd/internal/workshop"
 	"matladder/internal/cli"
-	"matladder/internal/known"
+	"matladder/internal/each"
 	"matladder/plugins/probe"
 )
 
@@ -72,7 +72,7 @@ func own(ctx context.Context, args []string, stdout io.Writer) error {
 	if err := cli.Parse(f, args, manual(ctx)); err != nil {
 		return err
 	}
-	names := strings.Join(append(known.Names(commands, command.String), "completion"), ", ")
+	names := strings.Join(append(each.Of(commands, command.String), "completion"), ", ")
 	switch {
 	case f.NArg() == 0:
 		return cli.Misuse(f, "which command? %s", names)
@@ -135,7 +135,7 @@ func complete(ctx context.Context, shell string, w io.Writer) error {
 	fmt.Fprintf(&fish, "complete -c matladder -f -n __fish_use_subcommand -a completion\ncomplete -c matladder -f -n '__fish_seen_subcommand_from completion' -a '%s'\n", strings.Join(shells, " "))
 	text := fish.String()
 	if shell != "fish" {
-		names := strings.Join(known.Names(commands, command.String), " ")
+		names := strings.Join(each.Of(commands, command.String), " ")
 		text = fmt.Sprintf(strings.ReplaceAll(bash, "\r", ""), names, strings.Join(shells, " "), cases.String())
 	}
 	if shell == "zsh" {

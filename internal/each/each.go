@@ -12,6 +12,15 @@ func Of[T, U any](xs []T, f func(T) U) []U {
 	return ys
 }
 
+// Upto is what f makes of each number below n, in their order.
+func Upto[T any](n int, f func(i int) T) []T {
+	ys := make([]T, n)
+	for i := range ys {
+		ys[i] = f(i)
+	}
+	return ys
+}
+
 // That are the elements that keep holds of, in their order; nil if there are none.
 func That[T any](xs []T, keep func(T) bool) (kept []T) {
 	for _, x := range xs {
@@ -55,6 +64,15 @@ func Sum[T any, N number](xs []T, f func(T) N) (sum N) {
 		sum += f(x)
 	}
 	return sum
+}
+
+// Product is all of xs multiplied; 1 if there are none.
+func Product[N number](xs []N) N {
+	product := N(1)
+	for _, x := range xs {
+		product *= x
+	}
+	return product
 }
 
 // Most is the largest that f makes of an element; 0 if none is more.

@@ -1,4 +1,4 @@
-// Package known finds things by their names, and lists what they are called.
+// Package known finds things by their names.
 package known
 
 import (
@@ -17,8 +17,5 @@ func Find[T any](thing, name string, all []T, nameOf func(T) string) (T, error) 
 		}
 	}
 	var none T
-	return none, fmt.Errorf("unknown %s %q (known: %s)", thing, name, strings.Join(Names(all, nameOf), ", "))
+	return none, fmt.Errorf("unknown %s %q (known: %s)", thing, name, strings.Join(each.Of(all, nameOf), ", "))
 }
-
-// Names are what things are called, in their order.
-func Names[T any](all []T, nameOf func(T) string) []string { return each.Of(all, nameOf) }

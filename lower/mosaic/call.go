@@ -139,10 +139,8 @@ func kernelShape(r *tile.Ref) []int {
 // layouts are row-major: the last dimension is the fastest.
 func layouts(refs []*tile.Ref) []string {
 	return each.Of(refs, func(r *tile.Ref) string {
-		order := make([]int, len(kernelShape(r)))
-		for d := range order {
-			order[d] = len(order) - 1 - d
-		}
+		rank := len(kernelShape(r))
+		order := each.Upto(rank, func(d int) int { return rank - 1 - d })
 		return mlir.Layout(order...)
 	})
 }

@@ -123,14 +123,9 @@ func gridless(p *tile.Program) bool {
 	if len(p.Grid) > 0 || len(p.RefsOf(tile.Table)) > 0 || p.CopiesItself() {
 		return false
 	}
-	for _, r := range p.Refs {
-		for d := range r.Index {
-			if r.BlockSize(d) != r.Array[d] {
-				return false
-			}
-		}
-	}
-	return true
+	return !slices.ContainsFunc(p.Refs, func(r *tile.Ref) bool {
+		return len(r.Index) > 0 && !slices.Equal(r.BlockSizes(), r.Array)
+	})
 }
 
 // windowed are the refs that are blocks of arrays, inputs before outputs. Those that stay

@@ -75,10 +75,7 @@ func (t *text) broadcast(x value, dims []int) value {
 	if x.Equal(to) {
 		return x
 	}
-	where := make([]int, len(x.Dims))
-	for i := range where {
-		where[i] = len(dims) - len(x.Dims) + i
-	}
+	where := each.Upto(len(x.Dims), func(i int) int { return len(dims) - len(x.Dims) + i })
 	return t.Op(to, "broadcast_in_dim", "dims = "+list(where), x)
 }
 

@@ -212,10 +212,7 @@ func (k *kernel) slice(e *tile.Expr) value {
 
 // startOf is where a slice of a block begins, by dimension.
 func (k *kernel) startOf(e *tile.Expr) []value {
-	at := make([]value, len(e.Shape))
-	for d := range at {
-		at[d] = k.Int(0)
-	}
+	at := slices.Repeat([]value{k.Int(0)}, len(e.Shape))
 	at[e.Dim] = k.Index(e.Index)
 	return at
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"matladder/internal/each"
 	"matladder/lower/internal/mlir"
 	"matladder/tile"
 )
@@ -150,10 +151,7 @@ func (k *kernel) strides(r *tile.Ref) []int {
 // fastest are the dimensions of an array by how far neighbours are apart: the last is the
 // fastest, or the last but one.
 func fastest(r *tile.Ref, turned bool) []int {
-	order := make([]int, len(r.Array))
-	for i := range order {
-		order[i] = len(order) - 1 - i
-	}
+	order := each.Upto(len(r.Array), func(i int) int { return len(r.Array) - 1 - i })
 	if turned {
 		order[0], order[1] = order[1], order[0]
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 
+	"matladder/internal/each"
 	"matladder/lower/internal/mlir"
 	"matladder/tile"
 	"matladder/tile/groups"
@@ -23,10 +24,7 @@ type Memory struct {
 // memoryOf counts what one program takes.
 func memoryOf(p *tile.Program, scaled map[*tile.Expr]*groups.Product) Memory {
 	k := &kernel{program: p, least: leastOf(p)}
-	var m Memory
-	for _, r := range p.RefsOf(tile.Scratch) {
-		m.Registers += bytesOf(k.scratchType(r))
-	}
+	m := Memory{Registers: each.Sum(p.RefsOf(tile.Scratch), func(r *tile.Ref) int64 { return bytesOf(k.scratchType(r)) })}
 	var beside int64
 	p.Walk(func(s *tile.Stmt) {
 		if s.Value == nil {

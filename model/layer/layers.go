@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/internal/known"
 	"matladder/machine"
 	"matladder/machine/mesh"
@@ -99,11 +100,7 @@ func (a Ask) Slice() string { return model.Placement{Chips: a.Sides}.Slice() }
 
 // Devices is how many the slice has.
 func (a Ask) Devices() int {
-	n := max(1, a.Chip.DevicesPerChip)
-	for _, side := range a.Sides {
-		n *= side
-	}
-	return n
+	return max(1, a.Chip.DevicesPerChip) * each.Product(a.Sides)
 }
 
 // keys is how many a token sees on average.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"matladder/internal/known"
+	"matladder/internal/each"
 	"matladder/machine/mesh"
 )
 
@@ -75,7 +75,7 @@ func (f Found) parts(p Plan) string {
 	if len(reasons) == 0 {
 		return text + ", and nothing is sent"
 	}
-	longest := known.Names(reasons[:min(3, len(reasons))], func(r reason) string { return Seconds(r.seconds) + " for " + r.what })
+	longest := each.Of(reasons[:min(3, len(reasons))], func(r reason) string { return Seconds(r.seconds) + " for " + r.what })
 	return text + fmt.Sprintf(", and %s are on the wire: %s", Seconds(p.Wire.Seconds), strings.Join(longest, ", "))
 }
 

@@ -75,10 +75,7 @@ func (t *textTable) header(programs []*tile.Program, s *Step) {
 		column(a.Name, len(fmt.Sprint(a.Size-1)))
 	}
 	for _, v := range s.Visits {
-		last := make([]int, len(v.Index))
-		for d, n := range v.Ref.Blocks()[:len(v.Index)] {
-			last[d] = n - 1
-		}
+		last := each.Of(v.Ref.Blocks()[:len(v.Index)], func(n int) int { return n - 1 })
 		column(v.Ref.Name, len(cell(&Visit{Index: last})))
 	}
 	for _, name := range []string{"moved", "again", "fast memory"} {

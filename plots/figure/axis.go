@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
+	"matladder/internal/each"
 	"matladder/internal/words"
 )
 
@@ -58,9 +59,7 @@ func Digits(v float64) string {
 // Categories is an axis of equal steps with these labels.
 func Categories(label string, ticks []string) Axis {
 	ax := Axis{Label: label, Scale: Category, Min: -0.5, Max: float64(len(ticks)) - 0.5}
-	for i, t := range ticks {
-		ax.Ticks = append(ax.Ticks, Tick{Value: float64(i), Label: t})
-	}
+	ax.Ticks = each.Upto(len(ticks), func(i int) Tick { return Tick{Value: float64(i), Label: ticks[i]} })
 	return ax
 }
 

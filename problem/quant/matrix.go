@@ -1,6 +1,7 @@
 package quant
 
 import (
+	"matladder/internal/each"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -72,9 +73,5 @@ func Fits(rows, cols int, d tile.Dtype, g Grouping, at func(row, col int) float3
 			lo[i], hi[i] = min(lo[i], x), max(hi[i], x)
 		}
 	}
-	steps := make([]Step, n)
-	for i := range steps {
-		steps[i] = Fit(lo[i], hi[i], d, g)
-	}
-	return steps
+	return each.Upto(n, func(i int) Step { return Fit(lo[i], hi[i], d, g) })
 }

@@ -26,6 +26,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"matladder/internal/each"
 )
 
 // A Difference is log(rate of new / rate of old).
@@ -47,10 +49,7 @@ func (d Difference) Within(band float64) bool { return d.Lo90 >= -band && d.Hi90
 // each of them is still a discovery (Benjamini and Hochberg 1995), in the order of p. It holds for
 // tests that go up and down together, as those of one machine do (Benjamini and Yekutieli 2001).
 func Adjust(p []float64) []float64 {
-	order := make([]int, len(p))
-	for i := range order {
-		order[i] = i
-	}
+	order := each.Upto(len(p), func(i int) int { return i })
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(p[b], p[a]) })
 	adjusted := make([]float64, len(p))
 	least := 1.0

@@ -178,12 +178,10 @@ func follows(s, r *tile.Ref) bool {
 			return false
 		}
 	}
-	for _, x := range s.Index {
-		if _, is := x.(tile.Const); !is && !slices.Contains(r.Index, x) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.Index, func(x tile.IndexExpr) bool {
+		_, is := x.(tile.Const)
+		return !is && !slices.Contains(r.Index, x)
+	})
 }
 
 // Uncast is e, or what it casts.

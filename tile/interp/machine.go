@@ -190,9 +190,6 @@ func assignments(axes []*tile.Axis, ids []int) string {
 
 // element names element i of v's array: o[3, 5].
 func (v *view) element(i int) string {
-	parts := make([]string, v.rank)
-	for d := range parts {
-		parts[d] = fmt.Sprint(i / v.strides[d] % v.ref.Array[d])
-	}
+	parts := each.Upto(v.rank, func(d int) string { return fmt.Sprint(i / v.strides[d] % v.ref.Array[d]) })
 	return v.ref.Name + "[" + strings.Join(parts, ", ") + "]"
 }

@@ -3,6 +3,7 @@ package interp
 import (
 	"math/rand/v2"
 
+	"matladder/internal/each"
 	"matladder/tile"
 	"matladder/tile/internal/inflight"
 )
@@ -22,10 +23,7 @@ type world struct {
 func (w *world) run() error {
 	w.pending = map[*inflight.Copy]func(){}
 	random := rand.New(rand.NewPCG(w.seed, 1))
-	inOrder := make([]int, len(w.machines))
-	for d := range inOrder {
-		inOrder[d] = d
-	}
+	inOrder := each.Upto(len(w.machines), func(d int) int { return d })
 	err := w.flight.Turns(len(w.machines), func() []int {
 		if w.seed != 0 {
 			return random.Perm(len(w.machines))

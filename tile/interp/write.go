@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"matladder/internal/each"
 	"matladder/tile"
 )
 
@@ -138,11 +139,7 @@ func (m *machine) enter(continued bool) {
 				continue
 			}
 			m.pos = v.ref.Pos
-			index := make([]int, v.rank)
-			for d, x := range v.ref.Index {
-				index[d] = tile.Eval(x, m)
-			}
-			m.fetch(v, index, continued)
+			m.fetch(v, each.Of(v.ref.Index, func(x tile.IndexExpr) int { return tile.Eval(x, m) }), continued)
 		}
 		if m.err != nil {
 			return

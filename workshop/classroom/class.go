@@ -81,10 +81,7 @@ func (c Class) Write(w io.Writer) error {
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", h.Name, h.Machine, right, len(h.Predictions), v1, v2, best)
 	}
-	var solved []string
-	for e, n := range count {
-		solved = append(solved, fmt.Sprintf("%d: %d", e, n))
-	}
+	solved := each.Upto(len(count), func(e int) string { return fmt.Sprintf("%d: %d", e, count[e]) })
 	fmt.Fprintf(t, "\nright, of %d: %s\n", len(c), strings.Join(solved, " · "))
 	return t.Flush()
 }

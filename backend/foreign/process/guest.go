@@ -17,7 +17,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/foreign"
 	"matladder/backend/internal/stage"
-	"matladder/internal/known"
+	"matladder/internal/each"
 	"matladder/machine"
 	"matladder/problem"
 )
@@ -134,7 +134,7 @@ func (b *Backend) Signature() string {
 		return ""
 	}
 	name := func(o problem.Operand) string { return o.Name }
-	return fmt.Sprintf("%s = %s(%s)", strings.Join(known.Names(out, name), ", "), g.symbol, strings.Join(known.Names(in, name), ", "))
+	return fmt.Sprintf("%s = %s(%s)", strings.Join(each.Of(out, name), ", "), g.symbol, strings.Join(each.Of(in, name), ", "))
 }
 
 // problemRequest has the runner make a function ready for a problem.

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"matladder/internal/child"
-	"matladder/internal/known"
+	"matladder/internal/each"
 )
 
 // A Library is one that is installed on this machine.
@@ -55,7 +55,7 @@ var libraries = []library{
 }
 
 // Names lists the libraries that the package can run.
-func Names() []string { return known.Names(libraries, func(l library) string { return l.name }) }
+func Names() []string { return each.Of(libraries, func(l library) string { return l.name }) }
 
 // Install says how to get a library, as a command line.
 func Install(name string) string { return lookUp(name).install }

@@ -9,7 +9,6 @@ import (
 	"matladder/backend"
 	"matladder/backend/internal/stage"
 	"matladder/internal/each"
-	"matladder/internal/known"
 	"matladder/problem"
 	"matladder/tile"
 )
@@ -38,7 +37,7 @@ func (multiplies) supports(b *Backend, asked problem.Problem) error {
 
 func (multiplies) variants(b *Backend, asked problem.Problem) []string {
 	p, _ := asked.(problem.Matmul)
-	return known.Names(b.formsOf(p), func(f form) string { return f.variant })
+	return each.Of(b.formsOf(p), func(f form) string { return f.variant })
 }
 
 // A form is a product that the C program knows.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"matladder/internal/each"
 )
 
 // Collective is one exchange between devices.
@@ -23,10 +25,7 @@ var elementBytes = map[int64]int64{
 
 // bytes are those of the largest array of a shape.
 func (s Shape) bytes() int64 {
-	n := elementBytes[s.Element]
-	for _, d := range s.Dimensions {
-		n *= d
-	}
+	n := elementBytes[s.Element] * each.Product(s.Dimensions)
 	for _, part := range s.Tuple {
 		n = max(n, part.bytes())
 	}

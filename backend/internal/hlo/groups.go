@@ -39,10 +39,7 @@ func readIota(message []byte) (groups [][]int64, err error) {
 	if count < 1 || size < 1 || count > maxDevices/size || int64(len(ids)) != count*size {
 		return nil, errGroups
 	}
-	for i := range count {
-		groups = append(groups, ids[i*size:(i+1)*size])
-	}
-	return groups, nil
+	return slices.Collect(slices.Chunk(ids, int(size))), nil
 }
 
 // readMesh reads groups of devices as a mesh and the axes along which they exchange. Parts
@@ -83,10 +80,7 @@ func readMesh(message []byte) (groups [][]int64, err error) {
 	if err != nil || !known || len(ids) == 0 || int64(len(ids))%size != 0 {
 		return nil, err
 	}
-	for i := int64(0); i < int64(len(ids)); i += size {
-		groups = append(groups, ids[i:i+size])
-	}
-	return groups, nil
+	return slices.Collect(slices.Chunk(ids, int(size))), nil
 }
 
 // iota are the numbers from 0 on in the shape dims, in the order of its transposition.

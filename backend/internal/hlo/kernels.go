@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+
+	"matladder/internal/each"
 )
 
 // Kernel is an instruction that a launch runs, and what its shapes tell of it.
@@ -281,9 +283,7 @@ func (i *Instruction) flops(c *Computation) int64 {
 	flops := int64(2)
 	switch d := i.dims; i.Opcode {
 	case "dot":
-		for _, n := range i.Shape.Dimensions {
-			flops *= n
-		}
+		flops *= each.Product(i.Shape.Dimensions)
 		for _, n := range d.contracted {
 			flops *= at(left, n)
 		}

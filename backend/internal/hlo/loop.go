@@ -25,11 +25,7 @@ func (m *Module) Body(i *Instruction) *Computation {
 // counters beside them.
 func (s Shape) Arrays() []Shape {
 	arrays := slices.Concat(each.Of(s.Tuple, Shape.Arrays)...)
-	elements := int64(1)
-	for _, d := range s.Dimensions {
-		elements *= d
-	}
-	if s.Tuple == nil && elements != 1 {
+	if s.Tuple == nil && each.Product(s.Dimensions) != 1 {
 		arrays = append(arrays, s)
 	}
 	return arrays

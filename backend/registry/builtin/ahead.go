@@ -9,7 +9,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/registry"
 	"matladder/backend/xla/aot"
-	"matladder/internal/known"
+	"matladder/internal/each"
 	"matladder/lower/triton"
 )
 
@@ -26,7 +26,7 @@ var aheadEntry = registry.Entry{
 			return err
 		}),
 	},
-	Chips: func() []string { return known.Names(aot.Topologies(), func(t aot.Topology) string { return t.Name }) },
+	Chips: func() []string { return each.Of(aot.Topologies(), func(t aot.Topology) string { return t.Name }) },
 	Open:  openAhead,
 }
 
@@ -88,7 +88,7 @@ const AheadGPU = "aot-gpu"
 var aheadGPUEntry = registry.Entry{
 	Name: AheadGPU, Help: "nowhere: XLA compiles for the GPU of --topology, Triton for AMD's, and its speed is predicted", Can: registry.Predicts,
 	Params: tritonParams,
-	Chips:  func() []string { return known.Names(aot.GPUs(), func(g aot.GPU) string { return g.Name }) },
+	Chips:  func() []string { return each.Of(aot.GPUs(), func(g aot.GPU) string { return g.Name }) },
 	Open:   openAheadGPU,
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"matladder/backend"
 	"matladder/backend/internal/hlo"
+	"matladder/internal/each"
 	"matladder/lower/stablehlo"
 	"matladder/machine/mesh"
 	"matladder/model"
@@ -132,11 +133,7 @@ func axisOf(m mesh.Mesh, groups [][]int64) string {
 // slice is the slice of a pod as libtpu names it: at least a host's chips.
 func (t Topology) slice(sides []int) string {
 	generation, least, _ := strings.Cut(t.Libtpu, ":")
-	chips := 1
-	for _, n := range sides {
-		chips *= n
-	}
-	if chips <= 4 {
+	if each.Product(sides) <= 4 {
 		return generation + ":" + least
 	}
 	return generation + ":" + model.Placement{Chips: sides}.Slice()

@@ -394,12 +394,9 @@ func (m *mosaicText) read(head, body string) error {
 			s := &tile.Stmt{Kind: tile.Store, Value: &tile.Expr{Op: tile.OpConst}}
 			if p := mosaicProduct.FindStringSubmatch(line); p != nil && strings.Contains(line, "tpu.matmul") {
 				left, out := integers(p[2], "x"), integers(p[5], "x")
-				k, n := 1, 1
+				k, n := 1, each.Product(out[1:])
 				for _, d := range integers(p[1], ",") {
 					k *= left[min(d, len(left)-1)]
-				}
-				for _, d := range out[1:] {
-					n *= d
 				}
 				dtype, err := tile.ParseDtype(mosaicDtypes.Replace(p[3]))
 				if err != nil {

@@ -8,6 +8,7 @@ import (
 	"matladder/backend"
 	"matladder/backend/timeline"
 	"matladder/backend/xla/aot/schedule"
+	"matladder/internal/each"
 	"matladder/machine"
 	"matladder/tile"
 )
@@ -38,9 +39,7 @@ const (
 // them: what one step computes, bundle by bundle, beside the transfers of the step ahead.
 func (e Explained) Timeline(title string) *timeline.Timeline {
 	t := &timeline.Timeline{Title: title, Source: "predicted from the schedule"}
-	for _, track := range tracks {
-		t.Tracks = append(t.Tracks, track.name)
-	}
+	t.Tracks = each.Upto(len(tracks), func(i int) string { return tracks[i].name })
 	seconds := func(s float64) time.Duration { return time.Duration(s * 1e9) }
 	shown := min(e.Time.Steps, shownSteps)
 	if shown < e.Time.Steps {

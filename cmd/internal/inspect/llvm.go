@@ -15,6 +15,7 @@ import (
 	"text/tabwriter"
 
 	"matladder/backend"
+	"matladder/internal/each"
 	"matladder/internal/words"
 )
 
@@ -188,10 +189,7 @@ func (t *tools) annotate(ctx context.Context, w *strings.Builder, r backend.Rout
 	region, ports := report.CodeRegions[0], report.TargetInfo.Resources
 	cycles := float64(region.SummaryView.TotalCycles) / float64(region.SummaryView.Iterations)
 	multiplications := products(loop, textOf)
-	usage := make([][]float64, len(loop)+1) // the last is the sum
-	for i := range usage {
-		usage[i] = make([]float64, len(ports))
-	}
+	usage := each.Upto(len(loop)+1, func(int) []float64 { return make([]float64, len(ports)) }) // the last is the sum
 	for _, u := range region.ResourcePressureView.ResourcePressureInfo {
 		if u.InstructionIndex < len(usage) && u.ResourceIndex < len(ports) {
 			usage[u.InstructionIndex][u.ResourceIndex] = u.ResourceUsage

@@ -12,7 +12,7 @@ import (
 	"text/tabwriter"
 
 	"matladder/internal/cli"
-	"matladder/internal/known"
+	"matladder/internal/each"
 	"matladder/internal/words"
 	"matladder/machine/mesh"
 	"matladder/model"
@@ -41,7 +41,7 @@ var manual string
 
 func parse(args []string) (o options, err error) {
 	f := cli.NewFlags("mesh")
-	names := known.Names(layer.All, func(l layer.Layer) string { return l.Name })
+	names := each.Of(layer.All, func(l layer.Layer) string { return l.Name })
 	topology := f.String("topology", "", "`SLICE` of a pod: a chip and its chips along each dimension (v5e:16x16, v5p:8x8x8), or a chip for a whole pod")
 	name := f.String("layer", "", "`LAYER` of a model")
 	cli.Known(f, "layer", names)

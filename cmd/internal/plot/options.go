@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"matladder/internal/cli"
-	"matladder/internal/known"
+	"matladder/internal/each"
 	"matladder/internal/words"
 	"matladder/kernels"
 	"matladder/plots"
@@ -46,11 +46,11 @@ func parse(args []string) (*options, error) {
 	var format, family, columns string
 	f, kinds := cli.NewFlags("plot"), words.Join(plots.Kinds(), ", ")
 	f.StringSliceVar(&analyze, "analyze", nil, "these `KERNELS` alone, by number or name, of other families than matmul as softmax/2; 0 is the baseline")
-	cli.Offer(f, "analyze", known.Names(kernels.Ladder(problem.Families()[0]), kernels.Kernel.Name))
+	cli.Offer(f, "analyze", each.Of(kernels.Ladder(problem.Families()[0]), kernels.Kernel.Name))
 	f.StringSliceVar(&o.dtypes, "dtype", nil, "these `DTYPES` of operand A alone")
 	cli.Offer(f, "dtype", problem.OperandNames())
 	f.StringVar(&family, "family", "", "problems of this `FAMILY` alone")
-	cli.Offer(f, "family", known.Names(problem.Families(), func(f *problem.Family) string { return f.Name }))
+	cli.Offer(f, "family", each.Of(problem.Families(), func(f *problem.Family) string { return f.Name }))
 	f.StringArrayVar(&o.inputs, "input", nil, "a FILE")
 	f.Lookup("input").Hidden = true
 	cli.Group(f, "WHAT TO SHOW")

@@ -20,7 +20,7 @@ import (
 	"matladder/configs"
 	"matladder/harness"
 	"matladder/internal/cli"
-	"matladder/internal/known"
+	"matladder/internal/each"
 	"matladder/kernels"
 	"matladder/problem"
 	"matladder/results"
@@ -47,9 +47,9 @@ func Define(f *pflag.FlagSet, config string, names ...string) {
 		f.String(name, "", flags[name])
 		switch name {
 		case "family":
-			cli.Known(f, name, known.Names(problem.Families(), func(f *problem.Family) string { return f.Name }))
+			cli.Known(f, name, each.Of(problem.Families(), func(f *problem.Family) string { return f.Name }))
 		case "kernel":
-			cli.Offer(f, name, known.Names(kernels.Ladder(problem.Families()[0]), kernels.Kernel.Name))
+			cli.Offer(f, name, each.Of(kernels.Ladder(problem.Families()[0]), kernels.Kernel.Name))
 		case "dtype":
 			cli.Offer(f, name, problem.OperandNames())
 		case "precision":

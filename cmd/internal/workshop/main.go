@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"matladder/internal/cli"
-	"matladder/internal/known"
+	"matladder/internal/each"
 	"matladder/workshop"
 
 	"github.com/spf13/pflag"
@@ -59,7 +59,7 @@ func init() { // a variable would depend on itself: misuse lists verbs
 }
 
 func verbNames() string {
-	names := known.Names(verbs, func(v verb) string { return v.name })
+	names := each.Of(verbs, func(v verb) string { return v.name })
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 

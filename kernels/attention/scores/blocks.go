@@ -84,11 +84,7 @@ func Whole(p problem.Attention, rows, keys tile.IndexExpr, b tile.Blocks) tile.C
 // Of keys in pages a block has those of one.
 func Candidates(p problem.Attention, m problem.Machine) []tile.Blocks {
 	if p.PageSize > 0 {
-		var list []tile.Blocks
-		for _, rows := range []int{128, 256, 512} {
-			list = append(list, tile.Blocks{M: rows, K: p.PageSize})
-		}
-		return problem.ClipAll(p, list...)
+		return problem.ClipAll(p, tile.Blocks{M: 128, K: p.PageSize}, tile.Blocks{M: 256, K: p.PageSize}, tile.Blocks{M: 512, K: p.PageSize})
 	}
 	if list := m.Cores.Rank(p, tile.Blocks{}); list != nil {
 		return list

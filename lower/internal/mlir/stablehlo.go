@@ -119,10 +119,7 @@ func (w *StableHLO) Pad(x Value, fill float64, dims []int) Value {
 	if x.Equal(to) {
 		return x
 	}
-	none, high := make([]int, len(dims)), make([]int, len(dims))
-	for i := range dims {
-		high[i] = dims[i] - x.Dims[i]
-	}
+	none, high := make([]int, len(dims)), each.Upto(len(dims), func(i int) int { return dims[i] - x.Dims[i] })
 	return w.Op(to, "pad", fmt.Sprintf("low = [%s], high = [%s], interior = [%s]", Commas(none...), Commas(high...), Commas(none...)),
 		x, w.Constant(Type{Elem: x.Elem}, fill))
 }
@@ -133,10 +130,7 @@ func (w *StableHLO) Slice(x Value, from, dims []int) Value {
 	if x.Equal(to) {
 		return x
 	}
-	ranges := make([]string, len(dims))
-	for i, n := range dims {
-		ranges[i] = fmt.Sprintf("%d:%d", from[i], from[i]+n)
-	}
+	ranges := each.Upto(len(dims), func(i int) string { return fmt.Sprintf("%d:%d", from[i], from[i]+dims[i]) })
 	return w.Op(to, "slice", "["+strings.Join(ranges, ", ")+"]", x)
 }
 

@@ -119,10 +119,7 @@ func (w *Writer) Function(body func()) string {
 // Isolated is a region in which nothing is known of what is around it.
 func (w *Writer) Isolated(body func()) string {
 	outer := w.regions
-	w.regions = nil
-	for range outer {
-		w.regions = append(w.regions, &region{known: map[string]Value{}})
-	}
+	w.regions = each.Of(outer, func(*region) *region { return &region{known: map[string]Value{}} })
 	text := w.Region(body)
 	w.regions = outer
 	return text
@@ -279,10 +276,9 @@ func (w *Writer) Results(types []Type) (line string, vs []Value) {
 // Parts is Results for an operation each of whose results has a number.
 func (w *Writer) Parts(types []Type) (line string, vs []Value) {
 	name := w.Fresh(Type{}).Name
-	vs = make([]Value, len(types))
-	for i, t := range types {
-		vs[i] = Value{Name: fmt.Sprintf("%s#%d", name, i), Type: t, Level: w.Level()}
-	}
+	vs = each.Upto(len(types), func(i int) Value {
+		return Value{Name: fmt.Sprintf("%s#%d", name, i), Type: types[i], Level: w.Level()}
+	})
 	return fmt.Sprintf("%s:%d = ", name, len(vs)), vs
 }
 

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"matladder/internal/each"
 )
 
 // machine runs what is kept of a kernel for one program after the other.
@@ -98,10 +100,7 @@ func (m *machine) loop(o *op) {
 	if bounds[2] <= 0 {
 		o.fail("the step of the loop is %d", bounds[2])
 	}
-	carried := make([]value, len(o.args)-3)
-	for i, s := range o.args[3:] {
-		carried[i] = m.values[s]
-	}
+	carried := each.Of(o.args[3:], func(s int) value { return m.values[s] })
 	m.inside = append(m.inside, o)
 	defer func() { m.inside = m.inside[:len(m.inside)-1] }()
 	for i, round := bounds[0], 0; i < bounds[1]; i, round = i+bounds[2], round+1 {

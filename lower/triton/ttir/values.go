@@ -1,6 +1,10 @@
 package ttir
 
-import "slices"
+import (
+	"slices"
+
+	"matladder/internal/each"
+)
 
 // kind is what is known of a value.
 type kind uint8
@@ -94,10 +98,7 @@ func sum(x, y value, by int64) value {
 			dims[d] = vector{step: a.step + by*b.step}
 		default:
 			n := max(len(a.values), len(b.values))
-			out := make([]int64, n)
-			for i := range out {
-				out[i] = a.at(i) + by*b.at(i)
-			}
+			out := each.Upto(n, func(i int) int64 { return a.at(i) + by*b.at(i) })
 			dims[d] = vector{values: out}
 		}
 	}
@@ -238,10 +239,7 @@ func both(x, y value) (value, bool) {
 		case a.zero():
 			out.dims[d] = b
 		default:
-			list := make([]int64, len(a.values))
-			for i := range list {
-				list[i] = a.values[i] & b.at(i)
-			}
+			list := each.Upto(len(a.values), func(i int) int64 { return a.values[i] & b.at(i) })
 			out.dims[d] = vector{values: list}
 		}
 	}

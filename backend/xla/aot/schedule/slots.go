@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"matladder/internal/each"
 )
 
 // Kind is a kind of slot of a bundle, whatever a generation calls its units.
@@ -144,11 +146,6 @@ func (s *Schedule) Along(k Kind, in Span, parts int) []float64 {
 
 // Busy counts the slots of a kind that a span uses.
 func (s *Schedule) Busy(k Kind, in Span) int {
-	n := 0
-	for _, u := range s.Slots(in) {
-		if u.Kind == k {
-			n += u.Busy
-		}
-	}
-	return n
+	units := each.That(s.Slots(in), func(u Slots) bool { return u.Kind == k })
+	return each.Sum(units, func(u Slots) int { return u.Busy })
 }
