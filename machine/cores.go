@@ -35,7 +35,7 @@ type CoreToCore struct {
 type ProductRate struct {
 	Rows, Columns int     // of the register tile
 	Depth         int     // elements of k that are packed together
-	Few           int     // last columns of b that cost no more than their share; more cost half a register tile at least
+	Few           int     // last columns of b that cost less than half a register tile
 	FLOPs         float64 // per second, of packed operands in its own cache
 	Fetch         float64 // bytes/s of a packed b that comes from beyond its own cache meanwhile, where few rows meet it
 	PackA, PackB  float64 // bytes of rows of a and of b that are packed per second
