@@ -11,6 +11,6 @@ func ExampleNames() {
 	fmt.Println(process.Names())
 	fmt.Println(process.Install("openblas"))
 	// Output:
-	// [openblas onednn blis mkl torch]
+	// [openblas onednn blis mkl libxsmm torch]
 	// apt-get install libopenblas0-pthread
 }
