@@ -226,6 +226,13 @@ func rowOf(base, ld, ld3 string, i, off int) string {
 // threefold sets ld3 to three times ld.
 func (a *Asm) threefold(ld, ld3 string) { a.Op("LEAQ", indexed(at(ld, 0), ld, 2), ld3) }
 
+// first sets a mask to the first bits, as many as count says, below 256; temp holds them, too.
+func (a *Asm) first(mnemonic, count, temp, mask string) {
+	a.Op("MOVQ", imm(-1), temp)
+	a.Op("BZHIQ", count, temp, temp)
+	a.Op(mnemonic, temp, mask)
+}
+
 // advance adds some bytes to each address.
 func (a *Asm) advance(bytes int, addresses ...string) {
 	for _, reg := range addresses {

@@ -95,9 +95,7 @@ func (g Gemv) mask(a *Asm, lanes string) {
 		a.Op("VPCMPGTD", "columns<>+0(SB)", g.tail(), g.tail())
 		return
 	}
-	a.Op("MOVQ", imm(-1), rNext)
-	a.Op("BZHIQ", lanes, rNext, rNext)
-	a.Op("KMOVQ", rNext, gemvTail)
+	a.first("KMOVQ", lanes, rNext, gemvTail)
 }
 
 // flip is the register that has 128 in each byte, with which those of a are multiplied, as sums start from
@@ -700,18 +698,14 @@ func (g Gemv) flatRows(a *Asm, cols int) {
 	a.Place(tail)
 	a.Op("ANDQ", imm(g.Lanes-1), rFresh)
 	a.Op("JEQ", string(summed))
-	a.Op("MOVQ", imm(-1), rNext)
-	a.Op("BZHIQ", rFresh, rNext, rNext)
-	a.Op("KMOVW", rNext, elements)
+	a.first("KMOVW", rFresh, rNext, elements)
 	a.Op("VMOVUPS.Z", at(rElements, 0), elements, row)
 	a.EOL("words of b that are left")
 	a.Op("IMUL3Q", imm(cols), rFresh, rWords)
 	for v, sum := range sums[0] {
 		word := temp()
 		a.Op("VPERMPS", row, order[v], word)
-		a.Op("MOVQ", imm(-1), rNext)
-		a.Op("BZHIQ", rWords, rNext, rNext)
-		a.Op("KMOVW", rNext, words)
+		a.first("KMOVW", rWords, rNext, words)
 		a.Op("VFMADD231PS", at(rB, v*g.bytes()), word, words, sum)
 		a.Op("SUBQ", imm(g.Lanes), rWords)
 		a.Op("CMOVQLT", rZero, rWords)
@@ -789,9 +783,7 @@ func (g Gemv) flatQuads(a *Asm) {
 	a.Op("ANDQ", imm(g.Lanes-1), rFresh)
 	a.Op("JEQ", string(summed))
 	for _, mask := range []string{elements, rowsOfB} {
-		a.Op("MOVQ", imm(-1), rNext)
-		a.Op("BZHIQ", rFresh, rNext, rNext)
-		a.Op("KMOVQ", rNext, mask)
+		a.first("KMOVQ", rFresh, rNext, mask)
 		a.Op("SHLQ", imm(log2(columns)), rFresh)
 	}
 	a.Op("VMOVDQU8.Z", at(rElements, 0), elements, xmm(words))

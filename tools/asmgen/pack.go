@@ -210,9 +210,7 @@ func (v Vector) byteMask(a *Asm, vectors int) {
 func (v Vector) laneMasks(a *Asm, reg string, vectors int) {
 	if v.Masks {
 		const mask = "R8"
-		a.Op("MOVQ", imm(-1), mask)
-		a.Op("BZHIQ", reg, mask, mask)
-		a.Op("KMOVD", mask, words)
+		a.first("KMOVD", reg, mask, words)
 		for i := range vectors {
 			a.Op("KMOVW", mask, fmt.Sprintf("K%d", i+1))
 			a.Op("SHRQ", imm(v.Lanes), mask)

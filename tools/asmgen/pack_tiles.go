@@ -18,9 +18,7 @@ func packTileRows(a *Asm) {
 	a.Op("SHRQ", imm(log2(tileLine)), whole)
 	a.Op("ANDQ", imm(tileLine-1), bytes)
 	a.EOL("the bytes of the last line")
-	a.Op("MOVQ", imm(-1), mask)
-	a.Op("BZHIQ", bytes, mask, mask)
-	a.Op("KMOVQ", mask, rest)
+	a.first("KMOVQ", bytes, mask, rest)
 	avx512.zero(a, zero)
 	a.Op("MOVQ", imm(2*tileRows), row)
 	a.CountDown(row, func() {

@@ -51,9 +51,7 @@ func (l Line) rows(v Vector, stored int) func(*Asm) {
 			a.Op("MOVQ", imm(square), rAt)
 			a.Op("CMPQ", rUnits, rAt)
 			a.Op("CMOVQLT", rUnits, rAt)
-			a.Op("MOVQ", imm(-1), rMask)
-			a.Op("BZHIQ", rAt, rMask, rMask)
-			a.Op("KMOVQ", rMask, "K1")
+			a.first("KMOVQ", rAt, rMask, "K1")
 		}
 		v.zero(a, v.regs(0, n)...)
 		a.Op("MOVQ", rFrom, rAt)

@@ -208,17 +208,19 @@ func (x *directBlock[S, C]) run(j0, j1, s0, s1 int) {
 	chunk := x.directSteps(x.m, (s1-s0)*x.KU, x.ldb, x.far)
 	near, along := x.near(x.k, x.ldb, 3), x.near(x.k, x.ldb, 2)
 	for s := s0; s < s1; s += chunk {
-		steps, cols := min(chunk, s1-s), 0
-		for j := j0; j < j1; j += cols {
-			var tile directTile[C]
+		steps, alike, cols := min(chunk, s1-s), 0, 0
+		var tile directTile[C]
+		for j := j0; j < j1; j, alike = j+cols, alike-cols {
 			left, ahead := j1-j, 0
-			if tile, cols = x.direct.of(x.m, left, steps); x.direct.whole {
-				if cols -= cols % tile.cols; cols == 0 {
-					x.edge(j, left, s, steps)
-					break
+			if alike == 0 { // columns that the same tile takes
+				if tile, alike = x.direct.of(x.m, left, steps); x.direct.whole {
+					if alike -= alike % tile.cols; alike == 0 {
+						x.edge(j, left, s, steps)
+						break
+					}
 				}
 			}
-			if !along {
+			if cols = alike; !along {
 				cols = min(cols, tile.cols)
 			}
 			if !near || x.far {

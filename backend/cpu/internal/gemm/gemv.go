@@ -127,6 +127,12 @@ func (x *gemvKernel[C]) spreads(n, k int) bool {
 	return x.spread != nil && 6*min(n, x.columns)*(ceil(k, x.lanes)+3) >= 7*(k+1)
 }
 
+// flats reports whether m rows by n columns of so many elements are faster by a flat, if rows of b have no
+// gaps between.
+func (x *gemvKernel[C]) flats(m, n, k int) bool {
+	return x.flat != nil && n > 1 && n <= x.columns && (x.deep == 1 || n == 4) && k > shallow && m < rowsPay*n
+}
+
 // PaysColumns reports whether MultiplyColumns of m rows by n columns of k elements is assumed to be
 // faster than tiles that read panels; false where it may not be called.
 func (p *MicroKernels[S, C]) PaysColumns(m, n, k int) bool {
@@ -137,7 +143,7 @@ func (p *MicroKernels[S, C]) PaysColumns(m, n, k int) bool {
 	case p.Choices.B != ReadByRule || !p.CanRead(ReadColumns):
 		return false
 	case n > 1 && k > shallow && m < rowsPay*n:
-		return n <= x.columns && x.flat != nil && (x.deep == 1 || n == 4)
+		return x.flats(m, n, k)
 	case x.widens: // packing has to widen a too
 		return n <= gemvColumns
 	case x.spread == nil: // a tile takes half as long for a step of a row, and some time for a row
@@ -163,7 +169,7 @@ func (p *MicroKernels[S, C]) MultiplyColumns(r Run[S], c []C, ldc, m, n, k int, 
 		defer tiles.done()
 		tiles.run(0, n, 0, k)
 		return
-	case x.flat != nil && n > 1 && n == ldb && n <= x.columns && (x.deep == 1 || n == 4) && k > shallow && m < rowsPay*n:
+	case n == ldb && x.flats(m, n, k):
 		x.flat(&c[0], ldc, at(a, 0), at(b, 0), lda, ldb*memory.Size[S](), k, m, n, accumulate)
 		return
 	case x.spreads(n, k):

@@ -40,8 +40,7 @@ func (p *MicroKernels[S, C]) WantsPanels(n int, packedB bool) bool {
 	return n%p.NR > 0 && p.kernel.isEdge(n%p.NR) && !(packedB && p.kernel.gemv.run != nil)
 }
 
-// FewColumns is the most columns left over after whole register tiles that cost only in
-// proportion to their number.
+// FewColumns is the most columns left over after whole register tiles that cost less than half of one.
 func (p *MicroKernels[S, C]) FewColumns() int {
 	if p.kernel.edge == nil {
 		return 0
