@@ -105,6 +105,9 @@ func PeakFLOPs(ctx context.Context, isa, dtype string, threads int) float64 {
 			l.run(turns)
 			return l.ops * float64(turns)
 		})
+		if ctx.Err() != nil {
+			return 0
+		}
 		// Threads that share a core share its units.
 		best = max(best, min(sum, most*float64(Host().Cores)))
 	}
