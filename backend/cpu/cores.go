@@ -33,7 +33,7 @@ func (b *Backend) measureCores(ctx context.Context, bandwidth float64) *machine.
 	}
 	b.measureSharing(ctx, c)
 	thin := kernels.Thin()
-	rows := []int{4, 8, 16, 24, 32, 48, 64, 96, gemm.MostRead}
+	rows := []int{4, 8, 16, 24, 32, 48, 64, 96, 128, gemm.MostRead}
 	if b.options.brief {
 		rows = rows[:2]
 	}

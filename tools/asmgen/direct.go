@@ -15,6 +15,8 @@ type Direct struct {
 	order func(a *Asm, first, second, temp string)
 	// offset tells that b is multiplied as b+128, and sums start from a bias.
 	offset bool
+	// packs tells that it writes the panels of b that it reads, instead of asking for memory.
+	packs bool
 }
 
 const (
@@ -146,6 +148,13 @@ func (t Direct) wide(tile Tile, vectors int) func(*Asm) {
 	}
 }
 
+// packing writes it for whole tiles of rows, whose words of b become panels.
+func (t Direct) packing(tile Tile) func(*Asm) {
+	t.Tile, t.packs = tile, true
+	t.Heights = []int{tile.MR}
+	return t.tile
+}
+
 // load loads vector v of the one row of a step: columns beyond the edge as zero
 // where there are masks.
 func (t Direct) load(a *Asm, mnemonic string, v int, reg string) {
@@ -178,7 +187,11 @@ func (t Direct) constants() []string {
 // tile writes the micro-kernel. It is that of Tile, but for where a and b come from;
 // columns beyond the edge are loaded as zero, or with masks missing as they are.
 func (t Direct) tile(a *Asm) {
-	a.FuncFrame("direct"+t.Name+t.Suffix, 24, t.summing("ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *C"))
+	kind := "direct"
+	if t.packs {
+		kind = "packing"
+	}
+	a.FuncFrame(kind+t.Name+t.Suffix, 24, t.summing("ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *C"))
 	for i, arg := range directRow {
 		a.load(arg, rCount)
 		a.Op("MOVQ", rCount, at("SP", 8*i))
@@ -194,7 +207,9 @@ func (t Direct) tile(a *Asm) {
 	a.Op("MOVQ", imm(t.Vectors*t.Lanes), rCount)
 	a.Op("CMPQ", rCols, rCount)
 	a.Op("CMOVQGT", rCount, rCols)
-	a.Op("ADDQ", rB, rDirect)
+	if !t.packs {
+		a.Op("ADDQ", rB, rDirect)
+	}
 	if t.Masks || t.last {
 		t.masks(a)
 	}
@@ -250,6 +265,9 @@ func (t Direct) tile(a *Asm) {
 		}
 	}
 	a.Place(add)
+	if t.packs {
+		a.Op("MOVQ", rDirect, a.arg("ahead"))
+	}
 	a.load("c", rC)
 	a.load("accumulate", rAcc)
 	t.finish(a)
@@ -336,14 +354,23 @@ func (t Direct) step(a *Asm, s, rows int, sums []string) {
 	const line = 64
 	free := t.free()
 	b, scratch := free[:t.Vectors], free[t.Vectors:]
-	for u := range t.KU {
-		for off := 0; off < t.Vectors*t.Lanes*t.Bytes; off += line {
-			a.Op("PREFETCHT1", t.of(rDirect, u, off))
+	if !t.packs {
+		for u := range t.KU {
+			for off := 0; off < t.Vectors*t.Lanes*t.Bytes; off += line {
+				a.Op("PREFETCHT1", t.of(rDirect, u, off))
+			}
 		}
 	}
 	t.words(t, a, b, scratch)
 	a.Op("LEAQ", indexed(at(rB, 0), rLDB, t.KU), rB)
-	a.Op("ADDQ", a.arg("further"), rDirect)
+	if t.packs {
+		for v := range b {
+			a.Op("VMOVUPS", b[v], at(rDirect, v*t.bytes()))
+		}
+		a.Op("ADDQ", imm(t.Vectors*t.bytes()), rDirect)
+	} else {
+		a.Op("ADDQ", a.arg("further"), rDirect)
+	}
 	switch {
 	case t.offset:
 		scratch = scratch[:len(scratch)-len(t.constants())]

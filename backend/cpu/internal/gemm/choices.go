@@ -63,7 +63,7 @@ func (p *MicroKernels[S, C]) CanRead(read ReadB) bool {
 }
 
 // MostRead is the most rows of A that ReadCosts measures.
-const MostRead = 128
+const MostRead = 256
 
 // With returns the table with choices. It only keeps them: who multiplies gives them to a path
 // by MicroKernels.With.

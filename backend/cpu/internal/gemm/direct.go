@@ -15,8 +15,10 @@ type directKernel[C Sum] struct {
 	// whole tells that it reads a tile's width of b beyond the last column too.
 	whole  bool
 	pieces pieceCuts
-	steps  int  // that a tile runs over, if asked for; 0 for directSteps's own
-	deep   bool // it runs over more steps for few rows of a too
+	// packing computes MR rows, and writes the panels of what it reads to the address that is its ahead.
+	packing direct[C]
+	steps   int  // that a tile runs over, if asked for; 0 for directSteps's own
+	deep    bool // it runs over more steps for few rows of a too
 }
 
 // A directTile computes up to so many rows and columns.

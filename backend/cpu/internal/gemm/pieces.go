@@ -29,6 +29,11 @@ func hostPieces(host probe.HostInfo, mr, nr, rows, close int) pieceCuts {
 	return p
 }
 
+// packs has tiles pack pieces as they read them: as deep as L1 holds a panel of b and one of a.
+func (d *directKernel[C]) packs(host probe.HostInfo, mr, nr int, packing direct[C]) {
+	d.packing, d.pieces.steps = packing, hostBlocking(host).near*4/3/((nr+mr)*wordBytes)
+}
+
 // pay reports whether pieces pay for m rows of a and a b whose rows are some bytes apart. Register
 // tiles that read many such rows where they lie ask for lines of each ahead, which drive each other
 // out where the distance is a multiple of half a KiB, as measured.
@@ -46,7 +51,7 @@ func (p pieceCuts) pay(m, apart int) bool {
 func (p *MicroKernels[S, C]) pieceFor(m int) (steps, width int) {
 	const few, fewSteps = 24, 96 // rows, while which are multiplied not much of the next piece can come
 	steps, width = p.direct.pieces.steps, p.direct.pieces.width
-	if m <= few {
+	if m <= few && p.direct.packing == nil {
 		steps = min(steps, fewSteps)
 	}
 	if memory.Size[S]() < wordBytes {
@@ -71,6 +76,11 @@ func (p pieceCuts) work(nr int) int { return p.steps * ceil(p.width, nr) * nr * 
 //		}
 //	}
 func (x *directBlock[S, C]) inPieces(n, steps int, work []byte) {
+	const least = 16 // steps, below which starts and ends of tiles in small pieces take longest
+	if x.direct.packing != nil && steps < least {
+		x.run(0, n, 0, steps)
+		return
+	}
 	p := x.direct.pieces
 	if work == nil {
 		work = memory.NewBuffer(p.work(x.NR))
@@ -93,23 +103,36 @@ func (x *directBlock[S, C]) inPieces(n, steps int, work []byte) {
 	}
 }
 
-// piece packs cols columns of some steps and multiplies them.
+// piece packs cols columns of some steps and multiplies them. Where a tile packs what it reads, it
+// does so panel by panel, each of which stays in L1.
 func (x *directBlock[S, C]) piece(j, cols, s, steps int, packed []uint32, next *ahead) {
-	panel := x.NR * steps
-	x.packB.Columns(packed[:ceil(cols, x.NR)*panel], panel, x.b[s*x.KU*x.ldb+j:], x.ldb, cols, min(steps*x.KU, x.k-s*x.KU))
+	panel, b0, accumulate, done := x.NR*steps, x.b[s*x.KU*x.ldb+j:], x.accumulate || s > 0, 0
+	if x.direct.packing != nil && x.m > x.MR && (s+steps)*x.KU <= x.k {
+		done = x.MR
+	} else {
+		x.packB.Columns(packed[:ceil(cols, x.NR)*panel], panel, b0, x.ldb, cols, min(steps*x.KU, x.k-s*x.KU))
+	}
+	height := x.MR
+	if !x.a.packed {
+		height = ceil(even(x.m-done, x.MR), 2) * 2
+	}
 	for from := 0; from < cols; from += x.NR {
-		b, cols, accumulate := &packed[from/x.NR*panel], min(x.NR, cols-from), x.accumulate || s > 0
+		b, cols := &packed[from/x.NR*panel], min(x.NR, cols-from)
+		if done > 0 {
+			b = &packed[0]
+			x.direct.packing(&x.c[j+from], x.ldc, steps, x.a.at(0, s), x.a.row, x.a.step, at(b0, from), x.ldb*memory.Size[S](), int(address(b)), 0, done, done, cols, x.bias.at(0, s), accumulate)
+		}
 		if x.a.packed && x.kernel.isEdge(cols) {
 			x.kernel.spoil()
-			x.kernel.edge(&x.c[j+from], x.ldc, next.row(), x.m, cols, x.a.at(0, s), x.a.panel/wordBytes, steps, b, accumulate)
+			x.kernel.edge(&x.c[done*x.ldc+j+from], x.ldc, next.row(), x.m-done, cols, x.a.at(done/x.MR, s), x.a.panel/wordBytes, steps, b, accumulate)
 			break
 		}
-		for i := 0; i < x.m; i += x.MR {
-			c, a, rows, start := &x.c[i*x.ldc+j+from], x.a.at(i/x.MR, s), min(x.MR, x.m-i), x.bias.at(i, s)
+		for i := done; i < x.m; i += height {
+			c, rows, start := &x.c[i*x.ldc+j+from], min(height, x.m-i), x.bias.at(i, s)
 			if x.a.packed {
-				x.kernel.tile(c, x.ldc, steps, a, b, start, next.row(), rows, cols, accumulate)
+				x.kernel.tile(c, x.ldc, steps, x.a.at(i/x.MR, s), b, start, next.row(), rows, cols, accumulate)
 			} else {
-				x.kernel.rows.tileOf(c, x.ldc, steps, a, x.a.row, b, start, next.row(), rows, cols, accumulate)
+				x.kernel.rows.tileOf(c, x.ldc, steps, offset(x.a.at(0, s), i*x.a.row), x.a.row, b, start, next.row(), rows, cols, accumulate)
 			}
 		}
 	}

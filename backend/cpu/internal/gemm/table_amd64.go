@@ -55,7 +55,9 @@ func avx512Kernels(host probe.HostInfo) *Kernels {
 	k.WideInt8 = newPath(host, i, formatPairs, pack.WideInt8AVX512)
 	k.WideUint8 = newPath(host, i, formatPairs, pack.WideUint8AVX512)
 	k.Float32.direct = directKernel[float32]{tiles: widening(16, []directTile[float32]{{directFloat32x1AVX512, 12, 0}, {directFloat32x2AVX512, 12, 0}, {directFloat32x3AVX512, 9, 0}, {directFloat32x4AVX512, 6, 0}, {directFloat32x5AVX512, 5, 0}, {directFloat32x6AVX512, 4, 0}, {directFloat32x7AVX512, 3, 0}, {directFloat32x8AVX512, 2, 0}}...), pays: 48, pieces: hostPieces(host, mr, nr, AllRows, AllRows)}
+	k.Float32.direct.packs(host, mr, nr, packingFloat32AVX512)
 	k.WideBFloat16.direct = directKernel[float32]{tiles: widening(16, []directTile[float32]{{directWideBFloat16x1AVX512, 12, 0}, {directWideBFloat16x2AVX512, 12, 0}, {directWideBFloat16x3AVX512, 6, 0}, {directWideBFloat16x4AVX512, 6, 0}}...), pays: 48, pieces: hostPieces(host, mr, nr, AllRows, AllRows)}
+	k.WideBFloat16.direct.packs(host, mr, nr, packingWideBFloat16AVX512)
 	k.Float32.stream = streamKernel[float32]{streamFloat32AVX2, 2, asTheyAre(streamRows)}
 	k.Float32.dots = dotsKernel[float32]{dotsFloat32AVX512, 8, copyColumns[uint32]}
 	k.WideBFloat16.stream = streamKernel[float32]{streamBFloat16AVX2, 2, asTheyAre(streamRows)}
@@ -82,6 +84,7 @@ func avx512Kernels(host probe.HostInfo) *Kernels {
 			rows: rowsKernel[int32]{rowsQuadsAVX512, columnRowsQuadsAVX512, false, rowsBiasAVX512}}
 		k.Int8 = newPath(host, i, formatQuads, pack.Int8AVX512)
 		k.Int8.direct = directKernel[int32]{tiles: []directTile[int32]{{directQuadsAVX512, mr, nr}}, pays: 24, pieces: hostPieces(host, mr, nr, AllRows, AllRows)}
+		k.Int8.direct.packs(host, mr, nr, packingQuadsAVX512)
 		k.Int8.stream = streamKernel[int32]{streamPairsAVX2, 2, pairsOfQuads}
 		k.groups = newGroups(host, i, formatQuads, groupsQuadsAVX512, pack.Int8AVX512)
 	}

@@ -49,6 +49,13 @@ func (p *MicroKernels[S, C]) Taped(t *Tape) *MicroKernels[S, C] {
 	q.packB.Columns = func(dst []uint32, panel int, src []S, ld, extent, k int) {
 		t.keep(func() { p.packB.Columns(dst, panel, src, ld, extent, k) })
 	}
+	if p.direct.packing != nil {
+		q.direct.packing = func(c *C, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *C, accumulate bool) {
+			t.keep(func() {
+				p.direct.packing(c, ldc, steps, a, lda, step, b, ldb, ahead, further, height, rows, cols, bias, accumulate)
+			})
+		}
+	}
 	q.direct.tiles = slices.Clone(p.direct.tiles)
 	for i, tile := range p.direct.tiles {
 		q.direct.tiles[i].run = func(c *C, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *C, accumulate bool) {

@@ -153,16 +153,18 @@ func (x *readProbe[S, C]) operands(p *gemm.MicroKernels[S, C], m, k, columns, su
 // A readTask is what each thread does with a part of its B.
 type readTask[S gemm.Source, C gemm.Sum] func(x *readProbe[S, C], part int)
 
-// packedTasks pack a B block by block, each where the last one was, and multiply it.
-func packedTasks[S gemm.Source, C gemm.Sum](p *gemm.MicroKernels[S, C], m, k, columns int, pack readTask[S, C]) []readTask[S, C] {
-	return []readTask[S, C]{pack, func(x *readProbe[S, C], _ int) {
-		p.Block(x.c, columns, m, columns, k, x.a, x.packed, false)
+// packedTasks pack a B block by block, each where the last one was; the second also multiplies each for
+// its columns of C, which has those of so many blocks and shares the caches with B.
+func packedTasks[S gemm.Source, C gemm.Sum](p *gemm.MicroKernels[S, C], m, k, columns, along int, pack readTask[S, C]) []readTask[S, C] {
+	return []readTask[S, C]{pack, func(x *readProbe[S, C], part int) {
+		pack(x, part)
+		p.Block(x.c[part%along*columns:], columns*along, m, columns, k, x.a, x.packed, false)
 	}}
 }
 
 // costsOf are the times of packedTasks, and of as many others as there are other ways.
 func costsOf(times []float64, others []gemm.ReadB) map[gemm.ReadB]gemm.ReadCost {
-	costs := map[gemm.ReadB]gemm.ReadCost{gemm.ReadPacked: {Pack: times[0], Multiply: times[1]}}
+	costs := map[gemm.ReadB]gemm.ReadCost{gemm.ReadPacked: {Pack: times[0], Multiply: max(0, times[1]-times[0])}}
 	for i, read := range others {
 		costs[read] = gemm.ReadCost{Multiply: times[2+i]}
 	}
@@ -191,7 +193,7 @@ func measureReads[S gemm.Source, C gemm.Sum](p *gemm.MicroKernels[S, C], threads
 		x.source = memory.View[S](source)[x.thread*first:]
 		x.operands(p, m, k, columns, columns*along)
 	})
-	tasks := packedTasks(p, m, k, columns, func(x *readProbe[S, C], part int) {
+	tasks := packedTasks(p, m, k, columns, along, func(x *readProbe[S, C], part int) {
 		p.PackB(x.packed, x.source[part*apart:], ld, k, columns)
 	})
 	var others []gemm.ReadB
@@ -227,7 +229,7 @@ func measureTransposed[S gemm.Source, C gemm.Sum](p *gemm.MicroKernels[S, C], th
 		x.source = patterns[S](k * n)
 		x.operands(p, m, k, columns, columns)
 	})
-	tasks := packedTasks(p, m, k, columns, func(x *readProbe[S, C], part int) {
+	tasks := packedTasks(p, m, k, columns, 1, func(x *readProbe[S, C], part int) {
 		p.PackBT(x.packed, x.source[part*columns*k:], k, k, columns)
 	})
 	var others []gemm.ReadB
