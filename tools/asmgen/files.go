@@ -55,7 +55,7 @@ func Files() map[string][]byte {
 			directPairs.on(narrow(pairs)), avx2.columnNumbers),
 		"dots_avx512_amd64.s":       file(Gemv{avx512, float32s, 4, 8, true}.gemv, Gemv{avx512, bfloat16s, 2, 8, true}.gemv, Gemv{avx512, wideBFloat16s, 2, 4, true}.gemv),
 		"dots_avx2_amd64.s":         file(Gemv{avx2, float32s, 4, 4, true}.gemv, avx2.columnNumbers),
-		"gemv_avx512_amd64.s":       file(Gemv{avx512, float32s, 4, 8, false}.gemv, Gemv{avx512, float32s, 4, 8, false}.spread, Gemv{avx512, float32s, 4, 8, false}.flat, Gemv{avx512, bfloat16s, 2, 8, false}.gemv, Gemv{avx512, wideBFloat16s, 2, 4, false}.gemv, Gemv{avx512, quads, 1, 8, false}.gemv, Gemv{avx512, quads, 1, 8, false}.flatQuads),
+		"gemv_avx512_amd64.s":       file(Gemv{avx512, float32s, 4, 8, false}.gemv, Gemv{avx512, float32s, 4, 8, false}.spread, Gemv{avx512, float32s, 4, 8, false}.flat, Gemv{avx512, bfloat16s, 2, 8, false}.gemv, Gemv{avx512, wideBFloat16s, 2, 4, false}.gemv, Gemv{avx512, wideBFloat16s, 2, 4, false}.spread, Gemv{avx512, quads, 1, 8, false}.gemv, Gemv{avx512, quads, 1, 8, false}.spread, Gemv{avx512, quads, 1, 8, false}.flatQuads),
 		"gemv_avx2_amd64.s":         file(Gemv{avx2, float32s, 4, 4, false}.gemv, Gemv{avx2, float32s, 4, 4, false}.spread, avx2.columnNumbers),
 		"stream_avx2_amd64.s":       file(streamFloat32.stream, streamBFloat16.stream, streamPairs.stream),
 		"tile_quads_avx512_amd64.s": all(wide(quads), wide(quads).panelBias, wide(quads).rowsBias),

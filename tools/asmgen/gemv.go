@@ -553,49 +553,104 @@ func (g Gemv) fewRows(a *Asm) {
 	a.Return()
 }
 
-// spread writes the micro-kernel for shallow rows: the sums of a row of c are lanes of a vector. Each step
-// is a word of a for each row, and a row of b where it lies.
+// spread writes the micro-kernel for shallow rows: the sums of a row of c are lanes of vectors. Each step
+// is a word of a for each row, and a row of b where it lies, or of its words. Sums of bytes start from the first.
 func (g Gemv) spread(a *Asm) {
 	a.Func("spread"+g.Name+g.Suffix, g.summing("ldc int, a, b unsafe.Pointer, lda, ldb, k, rows, cols int"),
 		rC, rLDC, rA, "", rGemvLDA, "", "", rRowsLeft, rCount)
 	a.Op("SHLQ", imm(2), rLDC)
 	a.threefold(rGemvLDA, rGemvLDA3)
-	g.mask(a, rCount)
-	for _, rows := range []int{g.Lanes, 4, 1} {
-		fewer := a.NewLabel("fewer")
-		a.JumpIf(rRowsLeft, "JLT", rows, fewer)
-		g.spreadTurns(a, rows)
-		a.Place(fewer)
+	switch {
+	case g.offset:
+		a.Op("MOVL", "$0x80808080", rNext)
+		g.broadcast32(a, rNext, g.flip())
+	case g.widens():
+		a.Op("MOVL", "$0xaaaaaaaa", rNext)
+		a.Op("KMOVD", rNext, spreadOdd)
 	}
-	a.Return()
+	vectors := 1
+	if g.Bytes < 4 {
+		vectors = spreadVectors
+	}
+	for v := 1; v <= vectors; v++ {
+		more := a.NewLabel("more")
+		if v < vectors {
+			a.JumpIf(rCount, "JGT", v*g.Lanes, more)
+		}
+		if v > 1 {
+			a.Op("SUBQ", imm((v-1)*g.Lanes), rCount)
+		}
+		g.mask(a, rCount)
+		for _, rows := range []int{min(g.Lanes, (g.Registers-3-v)/v), 4, 1} {
+			fewer := a.NewLabel("fewer")
+			a.JumpIf(rRowsLeft, "JLT", rows, fewer)
+			g.spreadTurns(a, rows, v)
+			a.Place(fewer)
+		}
+		a.Return()
+		if v < vectors {
+			a.Place(more)
+		}
+	}
 }
 
-// spreadTurns goes through the rows as turns does.
-func (g Gemv) spreadTurns(a *Asm, rows int) {
+const (
+	spreadVectors = 4    // of narrow elements, whose words come to registers for all of them
+	spreadOdd     = "K1" // halves of words that are bfloat16
+)
+
+// spreadTurns goes through the rows as turns does, by some vectors of columns.
+func (g Gemv) spreadTurns(a *Asm, rows, vectors int) {
 	const rLDB, rTo, rStores = rFresh, "R8", "R10"
-	sums, b, temp := g.regs(0, rows), g.reg(rows), inTurn(g.regs(rows+1, rows+4))
+	last, step := vectors-1, 4 // bytes of a row of a
+	if g.widens() {
+		step = g.Bytes
+	}
+	sums, b, temp := g.regs(0, rows*vectors), g.regs(rows*vectors, (rows+1)*vectors), inTurn(g.regs((rows+1)*vectors, min((rows+1)*vectors+4, g.Registers-1)))
 	turn, stored := a.NewLabel("turn"), a.NewLabel("stored")
+	row := func() {
+		words := g
+		words.Bytes = 4
+		for v, reg := range b {
+			words.load(a, at(rB, v*g.bytes()), reg, v == last)
+		}
+		a.Op("ADDQ", rLDB, rB)
+	}
 	a.Place(turn)
 	a.load("b", rB)
 	a.load("ldb", rLDB)
 	a.load("k", rCount)
 	bases := g.bases(a, rows)
-	for _, sum := range sums {
-		a.Op("VPXOR", xmm(sum), xmm(sum), xmm(sum))
+	if g.offset {
+		row()
+	}
+	for i, sum := range sums {
+		if g.offset {
+			a.Op("VMOVUPS", b[i%vectors], sum)
+		} else {
+			g.zero(a, sum)
+		}
 	}
 	a.CountDown(rCount, func() {
-		g.load(a, at(rB, 0), b, true)
-		a.Op("ADDQ", rLDB, rB)
-		for i, sum := range sums {
+		row()
+		for i := range rows {
 			word, mem := temp(), rowOf(bases[i/4], rGemvLDA, rGemvLDA3, i%4, 0)
-			if g.Masks {
-				a.Op("VFMADD231PS.BCST", mem, b, sum)
+			switch {
+			case g.Masks && g.Bytes == 4:
+				a.Op("VFMADD231PS.BCST", mem, b[0], sums[i])
 				continue
+			case g.offset:
+				a.Op("VPXORD.BCST", mem, g.flip(), word)
+			case g.widens():
+				a.Op("VPBROADCASTW.Z", mem, spreadOdd, word)
+			default:
+				a.Op(g.Broadcast, mem, word)
 			}
-			a.Op(g.Broadcast, mem, word)
-			g.multiplyAdd(a, word, b, sum, temp)
+			for v, column := range b {
+				g.multiplyAdd(a, column, word, sums[i*vectors+v], temp)
+			}
 		}
-		a.advance(4, bases...)
+		a.advance(step, bases...)
 	})
 	g.fresh(a, rows)
 	a.Op("MOVQ", rFresh, rStores)
@@ -604,17 +659,25 @@ func (g Gemv) spreadTurns(a *Asm, rows int) {
 	a.Op("MOVBLZX", a.arg("accumulate"), rCount)
 	a.addOrNot(rCount, func(add bool) {
 		for i := rows - 1; i >= 0; i-- {
-			switch held := temp(); {
-			case add && g.Masks:
-				a.Op(g.Add, at(rTo, 0), sums[i], gemvTail, sums[i])
-			case add:
-				g.load(a, at(rTo, 0), held, true)
-				a.Op(g.Add, held, sums[i], sums[i])
-			}
-			if g.Masks {
-				a.Op("VMOVUPS", sums[i], gemvTail, at(rTo, 0))
-			} else {
-				a.Op("VMASKMOVPS", sums[i], g.tail(), at(rTo, 0))
+			for v := range b {
+				held, sum, mem := temp(), sums[i*vectors+v], at(rTo, v*g.bytes())
+				switch {
+				case add && v < last:
+					a.Op(g.Add, mem, sum, sum)
+				case add && g.Masks:
+					a.Op(g.Add, mem, sum, gemvTail, sum)
+				case add:
+					g.load(a, mem, held, true)
+					a.Op(g.Add, held, sum, sum)
+				}
+				switch {
+				case v < last:
+					a.Op("VMOVUPS", sum, mem)
+				case g.Masks:
+					a.Op("VMOVUPS", sum, gemvTail, mem)
+				default:
+					a.Op("VMASKMOVPS", sum, g.tail(), mem)
+				}
 			}
 			if i > 0 {
 				a.Op("SUBQ", rLDC, rTo)

@@ -230,6 +230,12 @@ func spreadFloat32AVX2(c *float32, ldc int, a, b unsafe.Pointer, lda, ldb, k, ro
 func spreadFloat32AVX512(c *float32, ldc int, a, b unsafe.Pointer, lda, ldb, k, rows, cols int, accumulate bool)
 
 //go:noescape
+func spreadQuadsAVX512(c *int32, ldc int, a, b unsafe.Pointer, lda, ldb, k, rows, cols int, accumulate bool)
+
+//go:noescape
+func spreadWideBFloat16AVX512(c *float32, ldc int, a, b unsafe.Pointer, lda, ldb, k, rows, cols int, accumulate bool)
+
+//go:noescape
 func streamBFloat16AVX2(c *float32, a *uint32, b unsafe.Pointer, ldb, cols int, after uintptr, accumulate bool)
 
 //go:noescape
