@@ -244,9 +244,6 @@ func (b *Backend) compileFor(ctx context.Context, programs []*tile.Program, para
 		m.Workers = 1
 	}
 	m.OwnBytes = b.ownBytes(m.Workers, m.L2)
-	if !b.options.Nominal {
-		m.Figures = figures{b, m.Workers}
-	}
 	isa := b.options.ISA
 	if params.ISA != "" {
 		isa = params.ISA
@@ -266,6 +263,9 @@ func (b *Backend) compileFor(ctx context.Context, programs []*tile.Program, para
 	for _, p := range programs {
 		if n := p.Devices(); n != 1 {
 			return nil, fmt.Errorf("cpu: %s runs on %d devices, here is 1: %w", p.Name, n, backend.ErrUnsupported)
+		}
+		if !b.options.Nominal {
+			m.Figures = figures{b, m.Workers, p}
 		}
 		pl, err := passes.Compile(p, m)
 		if err == nil {

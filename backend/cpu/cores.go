@@ -3,6 +3,7 @@ package cpu
 import (
 	"context"
 	"math"
+	"math/bits"
 	"slices"
 	"sort"
 	"sync"
@@ -118,10 +119,11 @@ func (b *Backend) measureSharing(ctx context.Context, c *machine.Cores) {
 	}
 }
 
-// figures are those of a backend for so many workers.
+// figures are those of a backend for so many workers, who run a program.
 type figures struct {
 	*Backend
 	workers int
+	program *tile.Program
 }
 
 // CoreToCore is as it was measured together with the rest of what blocks are ranked by, or else
@@ -136,9 +138,17 @@ func (f figures) CoreToCore() machine.CoreToCore {
 	return sharingOf(f.workers)
 }
 
-// ReadCosts is measured once a process for each kind of B, in some milliseconds.
+// ReadCosts is measured once a process for each kind of B, in some milliseconds, by about as many
+// threads as the grid keeps at work.
 func (f figures) ReadCosts(x *plan.Product, rows int, bytes int64, apart, depth int) map[gemm.ReadB]gemm.ReadCost {
-	return timing.ReadCosts(x.Path, f.workers, rows, bytes, apart, depth)
+	tasks := 1
+	for _, a := range f.program.Grid {
+		if a.Semantics == tile.Parallel && tasks < f.workers {
+			tasks *= a.Size
+		}
+	}
+	threads := min(f.workers, 1<<bits.Len(uint(tasks-1)))
+	return timing.ReadCosts(x.Path, threads, rows, bytes, apart, depth)
 }
 
 func sharingOf(workers int) machine.CoreToCore {

@@ -94,26 +94,19 @@ type loop struct {
 // exact int32, as in the kernels. It is zero where isa or dtype is unknown, where this processor
 // lacks it, and if ctx ends first.
 //
-// All goroutines compute at the same time, but each is judged by its own best run, so that other
-// work on the machine, which rarely leaves all of them alone at once, lowers nothing.
+// All goroutines compute at the same time, but each is judged by its own best run.
 func PeakFLOPs(ctx context.Context, isa, dtype string, threads int) float64 {
 	best := 0.0
 	threads = min(max(1, threads), Host().Threads)
 	loops := loops(isa, dtype)
 	for _, l := range loops {
-		turns, each := l.turnsFor(300*time.Microsecond), make([]float64, threads)
-		Team(ctx, threads, budget/time.Duration(len(loops)), func(member int) float64 {
-			start := time.Now()
+		turns := l.turnsFor(300 * time.Microsecond)
+		sum, most := OwnRates(ctx, threads, budget/time.Duration(len(loops)), func(int) float64 {
 			l.run(turns)
-			each[member] = max(each[member], l.ops*float64(turns)/max(time.Since(start), 1).Seconds())
-			return float64(turns)
+			return l.ops * float64(turns)
 		})
 		if ctx.Err() != nil {
 			return 0
-		}
-		sum, most := 0.0, 0.0
-		for _, r := range each {
-			sum, most = sum+r, max(most, r)
 		}
 		// Threads that share a core share its units.
 		best = max(best, min(sum, most*float64(Host().Cores)))

@@ -121,15 +121,30 @@ func touch(b []byte) {
 // Between rounds the goroutines wait awake: a thread that sleeps may be woken on
 // the processor of another, and stays there for longer than a round.
 func Team(ctx context.Context, threads int, total time.Duration, work func(member int) float64) float64 {
+	best, _ := team(ctx, threads, total, work)
+	return best
+}
+
+// OwnRates is Team, but judges each member by its own best round: other work on the machine, which
+// rarely leaves all of them alone at once, lowers nothing. It returns their sum and the largest.
+func OwnRates(ctx context.Context, threads int, total time.Duration, work func(member int) float64) (sum, most float64) {
+	_, own := team(ctx, threads, total, work)
+	for _, rate := range own {
+		sum += rate
+	}
+	return sum, slices.Max(own)
+}
+
+func team(ctx context.Context, threads int, total time.Duration, work func(member int) float64) (best float64, own []float64) {
 	const atLeast = 3
 	var (
-		best     float64
 		members  = make([]member, max(1, threads))
 		deadline = time.Now().Add(total)
 		over     atomic.Bool
 		gate     = barrier{size: int64(len(members))}
 		wait     sync.WaitGroup
 	)
+	own = make([]float64, len(members))
 	for i := range members {
 		wait.Go(func() {
 			for round := 1; ; round++ {
@@ -140,7 +155,7 @@ func Team(ctx context.Context, threads int, total time.Duration, work func(membe
 				m := member{start: time.Now()}
 				m.done = work(i)
 				m.end = time.Now()
-				members[i] = m
+				members[i], own[i] = m, max(own[i], rate([]member{m}))
 				gate.meet()
 				if i == 0 {
 					best = max(best, rate(members))
@@ -151,9 +166,10 @@ func Team(ctx context.Context, threads int, total time.Duration, work func(membe
 	}
 	wait.Wait()
 	if ctx.Err() != nil {
-		return 0
+		clear(own)
+		return 0, own
 	}
-	return best
+	return best, own
 }
 
 // Each runs work once on each of threads goroutines, all at the same time, as Team does: memory

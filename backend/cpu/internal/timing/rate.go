@@ -42,7 +42,8 @@ func rateBeyond[S gemm.Source, C gemm.Sum](ctx context.Context, p *gemm.MicroKer
 		all        = make([]rated[S, C], threads)
 		bytes      = func(elements int) float64 { return float64(elements) * float64(memory.Size[S]()) }
 		atOnce     = func(work func(x *rated[S, C]) float64) float64 {
-			return probe.Team(ctx, threads, rateTime, func(member int) float64 { return work(&all[member]) }) / float64(threads)
+			sum, _ := probe.OwnRates(ctx, threads, rateTime, func(member int) float64 { return work(&all[member]) })
+			return sum / float64(threads)
 		}
 	)
 	probe.Each(ctx, threads, func(member int) {

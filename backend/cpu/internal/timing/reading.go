@@ -264,7 +264,7 @@ func timeReads[S gemm.Source, C gemm.Sum](probes []readProbe[S, C], parts, eleme
 			if turn > least && best[i] < hopeless*slices.Max(best[1:]) && i > 1 {
 				continue
 			}
-			rate := probe.Team(context.Background(), len(probes), readTime, func(thread int) float64 {
+			rate, _ := probe.OwnRates(context.Background(), len(probes), readTime, func(thread int) float64 {
 				for part := range parts {
 					task(&probes[thread], part)
 				}
