@@ -553,104 +553,49 @@ func (g Gemv) fewRows(a *Asm) {
 	a.Return()
 }
 
-// spread writes the micro-kernel for shallow rows: the sums of a row of c are lanes of vectors. Each step
-// is a word of a for each row, and a row of b where it lies, or of its words. Sums of bytes start from the first.
+// spread writes the micro-kernel for shallow rows: the sums of a row of c are lanes of a vector. Each step
+// is a word of a for each row, and a row of b where it lies.
 func (g Gemv) spread(a *Asm) {
 	a.Func("spread"+g.Name+g.Suffix, g.summing("ldc int, a, b unsafe.Pointer, lda, ldb, k, rows, cols int"),
 		rC, rLDC, rA, "", rGemvLDA, "", "", rRowsLeft, rCount)
 	a.Op("SHLQ", imm(2), rLDC)
 	a.threefold(rGemvLDA, rGemvLDA3)
-	switch {
-	case g.offset:
-		a.Op("MOVL", "$0x80808080", rNext)
-		g.broadcast32(a, rNext, g.flip())
-	case g.widens():
-		a.Op("MOVL", "$0xaaaaaaaa", rNext)
-		a.Op("KMOVD", rNext, spreadOdd)
+	g.mask(a, rCount)
+	for _, rows := range []int{g.Lanes, 4, 1} {
+		fewer := a.NewLabel("fewer")
+		a.JumpIf(rRowsLeft, "JLT", rows, fewer)
+		g.spreadTurns(a, rows)
+		a.Place(fewer)
 	}
-	vectors := 1
-	if g.Bytes < 4 {
-		vectors = spreadVectors
-	}
-	for v := 1; v <= vectors; v++ {
-		more := a.NewLabel("more")
-		if v < vectors {
-			a.JumpIf(rCount, "JGT", v*g.Lanes, more)
-		}
-		if v > 1 {
-			a.Op("SUBQ", imm((v-1)*g.Lanes), rCount)
-		}
-		g.mask(a, rCount)
-		for _, rows := range []int{min(g.Lanes, (g.Registers-3-v)/v), 4, 1} {
-			fewer := a.NewLabel("fewer")
-			a.JumpIf(rRowsLeft, "JLT", rows, fewer)
-			g.spreadTurns(a, rows, v)
-			a.Place(fewer)
-		}
-		a.Return()
-		if v < vectors {
-			a.Place(more)
-		}
-	}
+	a.Return()
 }
 
-const (
-	spreadVectors = 4    // of narrow elements, whose words come to registers for all of them
-	spreadOdd     = "K1" // halves of words that are bfloat16
-)
-
-// spreadTurns goes through the rows as turns does, by some vectors of columns.
-func (g Gemv) spreadTurns(a *Asm, rows, vectors int) {
+// spreadTurns goes through the rows as turns does.
+func (g Gemv) spreadTurns(a *Asm, rows int) {
 	const rLDB, rTo, rStores = rFresh, "R8", "R10"
-	last, step := vectors-1, 4 // bytes of a row of a
-	if g.widens() {
-		step = g.Bytes
-	}
-	sums, b, temp := g.regs(0, rows*vectors), g.regs(rows*vectors, (rows+1)*vectors), inTurn(g.regs((rows+1)*vectors, min((rows+1)*vectors+4, g.Registers-1)))
+	sums, b, temp := g.regs(0, rows), g.reg(rows), inTurn(g.regs(rows+1, rows+4))
 	turn, stored := a.NewLabel("turn"), a.NewLabel("stored")
-	row := func() {
-		words := g
-		words.Bytes = 4
-		for v, reg := range b {
-			words.load(a, at(rB, v*g.bytes()), reg, v == last)
-		}
-		a.Op("ADDQ", rLDB, rB)
-	}
 	a.Place(turn)
 	a.load("b", rB)
 	a.load("ldb", rLDB)
 	a.load("k", rCount)
 	bases := g.bases(a, rows)
-	if g.offset {
-		row()
-	}
-	for i, sum := range sums {
-		if g.offset {
-			a.Op("VMOVUPS", b[i%vectors], sum)
-		} else {
-			g.zero(a, sum)
-		}
+	for _, sum := range sums {
+		a.Op("VPXOR", xmm(sum), xmm(sum), xmm(sum))
 	}
 	a.CountDown(rCount, func() {
-		row()
-		for i := range rows {
+		g.load(a, at(rB, 0), b, true)
+		a.Op("ADDQ", rLDB, rB)
+		for i, sum := range sums {
 			word, mem := temp(), rowOf(bases[i/4], rGemvLDA, rGemvLDA3, i%4, 0)
-			switch {
-			case g.Masks && g.Bytes == 4:
-				a.Op("VFMADD231PS.BCST", mem, b[0], sums[i])
+			if g.Masks {
+				a.Op("VFMADD231PS.BCST", mem, b, sum)
 				continue
-			case g.offset:
-				a.Op("VPXORD.BCST", mem, g.flip(), word)
-			case g.widens():
-				a.Op("VPBROADCASTW.Z", mem, spreadOdd, word)
-			default:
-				a.Op(g.Broadcast, mem, word)
 			}
-			for v, column := range b {
-				g.multiplyAdd(a, column, word, sums[i*vectors+v], temp)
-			}
+			a.Op(g.Broadcast, mem, word)
+			g.multiplyAdd(a, word, b, sum, temp)
 		}
-		a.advance(step, bases...)
+		a.advance(4, bases...)
 	})
 	g.fresh(a, rows)
 	a.Op("MOVQ", rFresh, rStores)
@@ -659,25 +604,17 @@ func (g Gemv) spreadTurns(a *Asm, rows, vectors int) {
 	a.Op("MOVBLZX", a.arg("accumulate"), rCount)
 	a.addOrNot(rCount, func(add bool) {
 		for i := rows - 1; i >= 0; i-- {
-			for v := range b {
-				held, sum, mem := temp(), sums[i*vectors+v], at(rTo, v*g.bytes())
-				switch {
-				case add && v < last:
-					a.Op(g.Add, mem, sum, sum)
-				case add && g.Masks:
-					a.Op(g.Add, mem, sum, gemvTail, sum)
-				case add:
-					g.load(a, mem, held, true)
-					a.Op(g.Add, held, sum, sum)
-				}
-				switch {
-				case v < last:
-					a.Op("VMOVUPS", sum, mem)
-				case g.Masks:
-					a.Op("VMOVUPS", sum, gemvTail, mem)
-				default:
-					a.Op("VMASKMOVPS", sum, g.tail(), mem)
-				}
+			switch held := temp(); {
+			case add && g.Masks:
+				a.Op(g.Add, at(rTo, 0), sums[i], gemvTail, sums[i])
+			case add:
+				g.load(a, at(rTo, 0), held, true)
+				a.Op(g.Add, held, sums[i], sums[i])
+			}
+			if g.Masks {
+				a.Op("VMOVUPS", sums[i], gemvTail, at(rTo, 0))
+			} else {
+				a.Op("VMASKMOVPS", sums[i], g.tail(), at(rTo, 0))
 			}
 			if i > 0 {
 				a.Op("SUBQ", rLDC, rTo)
@@ -688,6 +625,111 @@ func (g Gemv) spreadTurns(a *Asm, rows, vectors int) {
 	})
 	a.Place(stored)
 	g.next(a, rows, turn, func() {})
+}
+
+// outer writes the micro-kernel for rows of very few words: a row of c is up to four vectors of sums. Rows of b
+// are words. Sums of bytes start from -128 times those of columns. Of a, nothing is read behind a row.
+func (g Gemv) outer(a *Asm) {
+	const vectors, rElements, rLDB, rWords, odd, bytes = 4, "R10", "R13", "R9", "K1", "K2"
+	a.Func("outer"+g.Name+g.Suffix, g.summing("ldc int, a, b unsafe.Pointer, lda, ldb, k, rows, cols int"),
+		rC, rLDC, rA, "", rGemvLDA, rLDB, rWords, rRowsLeft, rCount)
+	a.Op("SHLQ", imm(2), rLDC)
+	if g.offset {
+		a.Op("MOVL", "$0x80808080", rNext)
+		g.broadcast32(a, rNext, g.flip())
+		a.Op("DECQ", rWords)
+		a.Op("MOVQ", rWords, rFresh)
+		a.Op("ANDQ", imm(3), rFresh)
+		a.Op("INCQ", rFresh)
+		a.first("KMOVQ", rFresh, rNext, bytes)
+		a.EOL("words before the last, of which this has the bytes")
+		a.Op("SHRQ", imm(2), rWords)
+	} else {
+		a.Op("MOVL", "$0xaaaaaaaa", rNext)
+		a.Op("KMOVD", rNext, odd)
+	}
+	for n := 1; n <= vectors; n++ {
+		more := a.NewLabel("more")
+		if n < vectors {
+			a.JumpIf(rCount, "JGT", n*g.Lanes, more)
+		}
+		a.Op("SUBQ", imm((n-1)*g.Lanes), rCount)
+		g.mask(a, rCount)
+		sums, starts, word := g.regs(0, n), g.regs(n, 2*n), g.reg(2*n)
+		multiply := func(to []string, word string) {
+			for v, sum := range to {
+				if column := at(rB, v*g.bytes()); g.offset { // b is signed
+					g.multiplyAdd(a, column, word, sum, nil)
+				} else {
+					g.multiplyAdd(a, word, column, sum, nil)
+				}
+			}
+			a.Op("ADDQ", rLDB, rB)
+		}
+		if g.offset {
+			a.load("b", rB)
+			a.Op("LEAQ", at(rWords, 1), rCount)
+			g.zero(a, sums...)
+			a.CountDown(rCount, func() { multiply(sums, g.flip()) })
+			g.zero(a, starts...)
+			for v, start := range starts {
+				a.Op("VPSUBD", sums[v], start, start)
+			}
+		}
+		row, last := a.NewLabel("row"), a.NewLabel("last")
+		a.Place(row)
+		a.Op("MOVQ", rA, rElements)
+		a.load("b", rB)
+		for v, sum := range sums {
+			if g.offset {
+				a.Op("VMOVDQA64", starts[v], sum)
+			} else {
+				g.zero(a, sum)
+			}
+		}
+		a.Op("MOVQ", rWords, rCount)
+		if g.offset {
+			a.JumpIf(rCount, "JEQ", 0, last)
+		}
+		a.CountDown(rCount, func() {
+			if g.offset {
+				a.Op("VPXORD.BCST", at(rElements, 0), g.flip(), word)
+				a.advance(4, rElements)
+			} else {
+				a.Op("VPBROADCASTW.Z", at(rElements, 0), odd, word)
+				a.advance(g.Bytes, rElements)
+			}
+			multiply(sums, word)
+		})
+		if g.offset {
+			a.Place(last)
+			a.Op("VMOVDQU8.Z", at(rElements, 0), bytes, xmm(word))
+			a.Op("VPBROADCASTD", xmm(word), word)
+			a.Op("VPXORD", word, g.flip(), word)
+			multiply(sums, word)
+		}
+		a.Op("MOVBLZX", a.arg("accumulate"), rCount)
+		a.addOrNot(rCount, func(add bool) {
+			for v, sum := range sums {
+				mem := []string{at(rC, v*g.bytes())}
+				if v == n-1 {
+					mem = []string{gemvTail, mem[0]}
+				}
+				if add {
+					a.Op(g.Add, slices.Concat([]string{mem[len(mem)-1], sum}, mem[:len(mem)-1], []string{sum})...)
+				}
+				a.Op("VMOVUPS", slices.Concat([]string{sum}, mem)...)
+			}
+		})
+		a.Op("ADDQ", rGemvLDA, rA)
+		a.Op("ADDQ", rLDC, rC)
+		a.Op("DECQ", rRowsLeft)
+		a.Op("JNE", string(row))
+		a.Return()
+		if n < vectors {
+			a.Place(more)
+		}
+	}
 }
 
 // flat writes the micro-kernel for few rows and a b whose rows follow each other: as many of them as a

@@ -185,6 +185,12 @@ func inPlaceQuickFloat8E5M2AVX2(c *float32, ldc, steps int, a *uint32, b unsafe.
 func inPlaceQuickInt4AVX2(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, accumulate bool) (done int)
 
 //go:noescape
+func outerQuadsAVX512(c *int32, ldc int, a, b unsafe.Pointer, lda, ldb, k, rows, cols int, accumulate bool)
+
+//go:noescape
+func outerWideBFloat16AVX512(c *float32, ldc int, a, b unsafe.Pointer, lda, ldb, k, rows, cols int, accumulate bool)
+
+//go:noescape
 func panelBiasAVX2(dst, a *uint32, steps int)
 
 //go:noescape
@@ -228,12 +234,6 @@ func spreadFloat32AVX2(c *float32, ldc int, a, b unsafe.Pointer, lda, ldb, k, ro
 
 //go:noescape
 func spreadFloat32AVX512(c *float32, ldc int, a, b unsafe.Pointer, lda, ldb, k, rows, cols int, accumulate bool)
-
-//go:noescape
-func spreadQuadsAVX512(c *int32, ldc int, a, b unsafe.Pointer, lda, ldb, k, rows, cols int, accumulate bool)
-
-//go:noescape
-func spreadWideBFloat16AVX512(c *float32, ldc int, a, b unsafe.Pointer, lda, ldb, k, rows, cols int, accumulate bool)
 
 //go:noescape
 func streamBFloat16AVX2(c *float32, a *uint32, b unsafe.Pointer, ldb, cols int, after uintptr, accumulate bool)

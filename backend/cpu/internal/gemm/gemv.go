@@ -14,16 +14,10 @@ type gemvKernel[C Sum] struct {
 	columns, lanes int     // at most, and of a vector
 	deep           int     // elements in a word of a column
 	widens         bool    // bfloat16, of which words of columns are as widenColumns makes them
-	spread         spreadKernel[C]
+	spread         spread[C]
+	outer          spread[C]                                  // of narrow elements, a b of up to outerColumns as outerRows brings it; nil if there is none
 	flat           spread[C]                                  // for few rows and 2 … columns, of int8 four, of a b whose rows have no gaps between; nil if there is none
 	bias           func(dst, a *uint32, lda, steps, rows int) // of columns of int8, as that of a rowsKernel
-}
-
-// A spreadKernel multiplies shallow rows of a by a b of few columns.
-type spreadKernel[C Sum] struct {
-	run     spread[C] // nil if there is none
-	columns int       // at most
-	deep    int       // elements in a word of b
 }
 
 // A gemv computes rows × cols dot products of rows of a, lda bytes apart, and of columns of b,
@@ -45,9 +39,8 @@ type spreadKernel[C Sum] struct {
 // Each sum is kept in as many parts as a vector has lanes.
 type gemv[C Sum] func(c *C, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, bias *C, accumulate bool)
 
-// A spread does what a gemv does by a b that lies in memory as rows, ldb bytes apart: each column has a sum of its
-// own, to which products are added one by one. Narrow elements of b are words of bringRows, and k counts words,
-// all of which are read of a row of a.
+// A spread does what a gemv of float32 does by a b that lies in memory as rows, ldb bytes apart, of up to as
+// many columns as a vector has lanes: each has a sum of its own, to which products are added one by one.
 type spread[C Sum] func(c *C, ldc int, a, b unsafe.Pointer, lda, ldb, k, rows, cols int, accumulate bool)
 
 const (
@@ -58,7 +51,8 @@ const (
 	gemvColumn  = gemvSteps + 16
 	gemvColumns = 8 // the most of any gemv
 
-	spreadColumns = 64 // the most of any spread
+	outerColumns = 64 // of a vector each 16
+	outerWords   = 6  // of a row, up to which an outer is faster
 )
 
 // gemvWork are the columns of a call, and what sums start from.
@@ -134,13 +128,21 @@ func (w *gemvWork) sums(bias func(dst, a *uint32, lda, steps, rows int), columns
 // spreads reports whether n columns of so many elements are faster by a spread. As measured a sum takes as
 // long for each vector, and three more to add up its lanes, as six sevenths of an element of a row.
 func (x *gemvKernel[C]) spreads(n, k int) bool {
-	return x.spread.run != nil && 6*min(n, x.spread.columns)*(ceil(ceil(k, x.spread.deep), x.lanes)+3) >= 7*(ceil(k, x.spread.deep)+1)
+	return x.spread != nil && 6*min(n, x.columns)*(ceil(k, x.lanes)+3) >= 7*(k+1)
 }
 
 // flats reports whether m rows by n columns of so many elements are faster by a flat, if rows of b have no
 // gaps between.
 func (x *gemvKernel[C]) flats(m, n, k int) bool {
 	return x.flat != nil && n > 1 && n <= x.columns && (x.deep == 1 || n == 4) && k > shallow && m < rowsPay*n
+}
+
+// outers reports whether rows of k elements have few words for an outer.
+func (p *MicroKernels[S, C]) outers(k int) bool {
+	if memory.Size[S]() == 1 {
+		k = ceil(k, 4)
+	}
+	return p.kernel.gemv.outer != nil && k <= outerWords
 }
 
 // PaysColumns reports whether MultiplyColumns of m rows by n columns of k elements is assumed to be
@@ -152,12 +154,14 @@ func (p *MicroKernels[S, C]) PaysColumns(m, n, k int) bool {
 		return true
 	case p.Choices.B != ReadByRule || !p.CanRead(ReadColumns):
 		return false
+	case p.outers(k) && n <= outerColumns && m >= rowsPay/2*n:
+		return true
 	case n > 1 && k > shallow && m < rowsPay*n:
 		return x.flats(m, n, k)
-	case x.widens && n <= gemvColumns: // packing has to widen a too
-		return true
-	case memory.Size[S]() < wordBytes: // a tile takes half as long for a step of a row, and some time for a row
-		return n <= x.spread.columns && k <= shallow*x.spread.deep || n <= x.columns && n*(steps/x.lanes+6) <= steps+24
+	case x.widens: // packing has to widen a too
+		return n <= gemvColumns
+	case x.spread == nil: // a tile takes half as long for a step of a row, and some time for a row
+		return n <= x.columns && n*(steps/x.lanes+6) <= steps+24
 	}
 	return n <= x.columns || k <= shallow && (n <= x.lanes || len(p.direct.tiles) > 1 && p.near(k, n, 1))
 }
@@ -182,9 +186,9 @@ func (p *MicroKernels[S, C]) MultiplyColumns(r Run[S], c []C, ldc, m, n, k int, 
 	case n == ldb && x.flats(m, n, k):
 		x.flat(&c[0], ldc, at(a, 0), at(b, 0), lda, ldb*memory.Size[S](), k, m, n, accumulate)
 		return
-	case memory.Size[S]() == wordBytes && x.spreads(n, k):
+	case x.spreads(n, k):
 		for j := 0; j < n; j += x.lanes {
-			x.spread.run(&c[j], ldc, at(a, 0), at(b, j), lda, ldb*memory.Size[S](), k, m, min(n-j, x.lanes), accumulate)
+			x.spread(&c[j], ldc, at(a, 0), at(b, j), lda, ldb*memory.Size[S](), k, m, min(n-j, x.lanes), accumulate)
 		}
 		return
 	}
@@ -192,11 +196,15 @@ func (p *MicroKernels[S, C]) MultiplyColumns(r Run[S], c []C, ldc, m, n, k int, 
 	if p.kernel.tape == nil { // its calls have memory of their own
 		defer gemvWorks.Put(work)
 	}
-	if x.spreads(n, k) {
-		p.spreadNarrow(work, c, ldc, m, n, k, r.Rows, r.LDA, b, ldb, accumulate)
-		return
+	for j := 0; p.outers(k) && j < n; j += outerColumns {
+		cols, from := min(n-j, outerColumns), b[j:]
+		outerRows(work, from, ldb, k, cols)
+		if p.kernel.tape != nil {
+			p.kernel.tape.keep(func() { outerRows(work, from, ldb, k, cols) })
+		}
+		x.outer(&c[j], ldc, at(a, 0), unsafe.Pointer(&work.b), lda, outerColumns*wordBytes, k, m, cols, accumulate)
 	}
-	for l := 0; l < k; l += gemvSteps * x.deep {
+	for l := 0; !p.outers(k) && l < k; l += gemvSteps * x.deep {
 		deep := min(k-l, gemvSteps*x.deep)
 		for j := 0; j < n; j += x.columns {
 			cols, from := min(n-j, x.columns), b[l*ldb+j:]
@@ -209,67 +217,29 @@ func (p *MicroKernels[S, C]) MultiplyColumns(r Run[S], c []C, ldc, m, n, k int, 
 	}
 }
 
-// spreadNarrow is MultiplyColumns of elements whose rows of b come to words for a spread.
-func (p *MicroKernels[S, C]) spreadNarrow(work *gemvWork, c []C, ldc, m, n, k int, a []S, lda int, b []S, ldb int, accumulate bool) {
-	x, size := &p.kernel.gemv.spread, memory.Size[S]()
-	for j := 0; j < n; j += x.columns {
-		cols := min(n-j, x.columns)
-		apart := ceil(cols, p.kernel.gemv.lanes) * p.kernel.gemv.lanes
-		run := (len(work.b)/2/apart - 1) * x.deep
-		for l := 0; l < k; l += run {
-			deep := min(k-l, run)
-			words := ceil(deep, x.deep)
-			inside := min(m, max(0, len(a)-l-words*x.deep+lda)/max(1, lda)) // rows of a that have whole words in memory
-			of, last := b[l*ldb+j:], []S(nil)
-			if inside < m {
-				last = a[inside*lda+l:][:(m-1-inside)*lda+deep]
-			}
-			bringRows(work, x.deep, of, ldb, deep, cols, apart, last, lda)
-			if p.kernel.tape != nil {
-				p.kernel.tape.keep(func() { bringRows(work, x.deep, of, ldb, deep, cols, apart, last, lda) })
-			}
-			from := unsafe.Pointer(&work.b)
-			if inside > 0 {
-				x.run(&c[j], ldc, at(a, l), from, lda*size, apart*wordBytes, words, inside, cols, accumulate || l > 0)
-			}
-			if inside < m {
-				x.run(&c[inside*ldc+j], ldc, unsafe.Pointer(&work.b[len(work.b)/2]), from, words*wordBytes, apart*wordBytes, words, m-inside, cols, accumulate || l > 0)
-			}
-		}
-	}
-}
-
-// bringRows has w hold k rows of b, ldb elements apart, as words that are apart words apart from row to row: of
-// bfloat16 widened, of int8 four of a column behind what sums start from, -128·(the sum of a column). Behind
-// half of its memory come the last rows of a, lda elements apart, as words.
-func bringRows[S Source](w *gemvWork, deep int, b []S, ldb, k, cols, apart int, last []S, lda int) {
+// outerRows has w hold k rows of b as words, outerColumns from row to row: of bfloat16 widened, of int8 four of
+// a column. Lanes of no column are zero, as it may take long to multiply others.
+func outerRows[S Source](w *gemvWork, b []S, ldb, k, cols int) {
 	switch b := any(b).(type) {
 	case []uint16:
 		for l := range k {
-			to := w.b[l*apart:][:cols]
+			to := (*[outerColumns]uint32)(w.b[l*outerColumns:])
+			clear(to[cols:])
 			for j, v := range b[l*ldb:][:cols] {
 				to[j] = uint32(v) << 16
 			}
 		}
 	case []int8:
-		var none [spreadColumns]int8
-		starts := w.b[:cols]
-		clear(starts)
-		for l := 0; l < k; l += deep {
+		var none [outerColumns]int8
+		for l := 0; l < k; l += 4 {
 			rows := [4][]int8{none[:cols], none[:cols], none[:cols], none[:cols]}
-			for u := range min(deep, k-l) {
+			for u := range min(4, k-l) {
 				rows[u] = b[(l+u)*ldb:][:cols]
 			}
-			to, r0, r1, r2, r3 := w.b[(1+l/deep)*apart:][:cols], rows[0][:cols], rows[1][:cols], rows[2][:cols], rows[3][:cols]
+			to, r0, r1, r2, r3 := w.b[l/4*outerColumns:][:cols], rows[0][:cols], rows[1][:cols], rows[2][:cols], rows[3][:cols]
 			for j := range to {
 				to[j] = uint32(uint8(r0[j])) | uint32(uint8(r1[j]))<<8 | uint32(uint8(r2[j]))<<16 | uint32(uint8(r3[j]))<<24
-				starts[j] -= 128 * uint32(int(r0[j])+int(r1[j])+int(r2[j])+int(r3[j]))
 			}
-		}
-		to := memory.View[int8](memory.BytesOf(w.b[len(w.b)/2:]))
-		for i, from := 0, memory.View[int8](memory.BytesOf(last)); len(from) > 0; i++ {
-			copy(to[i*ceil(k, deep)*deep:], from[:k])
-			from = from[min(len(from), lda):]
 		}
 	}
 }
