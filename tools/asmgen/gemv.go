@@ -627,109 +627,127 @@ func (g Gemv) spreadTurns(a *Asm, rows int) {
 	g.next(a, rows, turn, func() {})
 }
 
-// outer writes the micro-kernel for rows of very few words: a row of c is up to four vectors of sums. Rows of b
-// are words. Sums of bytes start from -128 times those of columns. Of a, nothing is read behind a row.
+const (
+	rOuterLDB = "R14" // bytes
+	rOuterK   = "R9"  // words; of bytes, those before the last
+	outerOdd  = "K1"  // halves of words that are bfloat16
+	outerLast = "K2"  // bytes of the last word
+)
+
+// outer writes the micro-kernel for a b of few columns whose rows are words: a row of c is up to four vectors of
+// sums. Bytes of b are offset, and a column of 128 behind gives what is to be subtracted. Nothing is read behind
+// a row of a.
 func (g Gemv) outer(a *Asm) {
-	const vectors, rElements, rLDB, rWords, odd, bytes = 4, "R10", "R13", "R9", "K1", "K2"
 	a.Func("outer"+g.Name+g.Suffix, g.summing("ldc int, a, b unsafe.Pointer, lda, ldb, k, rows, cols int"),
-		rC, rLDC, rA, "", rGemvLDA, rLDB, rWords, rRowsLeft, rCount)
+		rC, rLDC, rA, "", rGemvLDA, rOuterLDB, rOuterK, rRowsLeft, rCount)
 	a.Op("SHLQ", imm(2), rLDC)
+	a.threefold(rGemvLDA, rGemvLDA3)
+	full := "JGT" // from which columns on there is one more vector
 	if g.offset {
-		a.Op("MOVL", "$0x80808080", rNext)
-		g.broadcast32(a, rNext, g.flip())
-		a.Op("DECQ", rWords)
-		a.Op("MOVQ", rWords, rFresh)
+		full = "JGE"
+		a.Op("DECQ", rOuterK)
+		a.Op("MOVQ", rOuterK, rFresh)
 		a.Op("ANDQ", imm(3), rFresh)
 		a.Op("INCQ", rFresh)
-		a.first("KMOVQ", rFresh, rNext, bytes)
-		a.EOL("words before the last, of which this has the bytes")
-		a.Op("SHRQ", imm(2), rWords)
+		a.first("KMOVQ", rFresh, rNext, outerLast)
+		a.Op("SHRQ", imm(2), rOuterK)
 	} else {
 		a.Op("MOVL", "$0xaaaaaaaa", rNext)
-		a.Op("KMOVD", rNext, odd)
+		a.Op("KMOVD", rNext, outerOdd)
 	}
-	for n := 1; n <= vectors; n++ {
+	for v, rows := range outerRows {
 		more := a.NewLabel("more")
-		if n < vectors {
-			a.JumpIf(rCount, "JGT", n*g.Lanes, more)
+		if v+1 < len(outerRows) {
+			a.JumpIf(rCount, full, (v+1)*g.Lanes, more)
 		}
-		a.Op("SUBQ", imm((n-1)*g.Lanes), rCount)
+		a.Op("SUBQ", imm(v*g.Lanes), rCount)
 		g.mask(a, rCount)
-		sums, starts, word := g.regs(0, n), g.regs(n, 2*n), g.reg(2*n)
-		multiply := func(to []string, word string) {
-			for v, sum := range to {
-				if column := at(rB, v*g.bytes()); g.offset { // b is signed
-					g.multiplyAdd(a, column, word, sum, nil)
-				} else {
-					g.multiplyAdd(a, word, column, sum, nil)
-				}
-			}
-			a.Op("ADDQ", rLDB, rB)
-		}
 		if g.offset {
-			a.load("b", rB)
-			a.Op("LEAQ", at(rWords, 1), rCount)
-			g.zero(a, sums...)
-			a.CountDown(rCount, func() { multiply(sums, g.flip()) })
-			g.zero(a, starts...)
-			for v, start := range starts {
-				a.Op("VPSUBD", sums[v], start, start)
-			}
+			g.broadcast32(a, rCount, g.flip())
 		}
-		row, last := a.NewLabel("row"), a.NewLabel("last")
-		a.Place(row)
-		a.Op("MOVQ", rA, rElements)
-		a.load("b", rB)
-		for v, sum := range sums {
-			if g.offset {
-				a.Op("VMOVDQA64", starts[v], sum)
-			} else {
-				g.zero(a, sum)
-			}
+		for _, rows := range []int{rows, 1} {
+			fewer := a.NewLabel("fewer")
+			a.JumpIf(rRowsLeft, "JLT", rows, fewer)
+			g.outerTurns(a, rows, v+1)
+			a.Place(fewer)
 		}
-		a.Op("MOVQ", rWords, rCount)
-		if g.offset {
-			a.JumpIf(rCount, "JEQ", 0, last)
-		}
-		a.CountDown(rCount, func() {
-			if g.offset {
-				a.Op("VPXORD.BCST", at(rElements, 0), g.flip(), word)
-				a.advance(4, rElements)
-			} else {
-				a.Op("VPBROADCASTW.Z", at(rElements, 0), odd, word)
-				a.advance(g.Bytes, rElements)
-			}
-			multiply(sums, word)
-		})
-		if g.offset {
-			a.Place(last)
-			a.Op("VMOVDQU8.Z", at(rElements, 0), bytes, xmm(word))
-			a.Op("VPBROADCASTD", xmm(word), word)
-			a.Op("VPXORD", word, g.flip(), word)
-			multiply(sums, word)
-		}
-		a.Op("MOVBLZX", a.arg("accumulate"), rCount)
-		a.addOrNot(rCount, func(add bool) {
-			for v, sum := range sums {
-				mem := []string{at(rC, v*g.bytes())}
-				if v == n-1 {
-					mem = []string{gemvTail, mem[0]}
-				}
-				if add {
-					a.Op(g.Add, slices.Concat([]string{mem[len(mem)-1], sum}, mem[:len(mem)-1], []string{sum})...)
-				}
-				a.Op("VMOVUPS", slices.Concat([]string{sum}, mem)...)
-			}
-		})
-		a.Op("ADDQ", rGemvLDA, rA)
-		a.Op("ADDQ", rLDC, rC)
-		a.Op("DECQ", rRowsLeft)
-		a.Op("JNE", string(row))
 		a.Return()
-		if n < vectors {
-			a.Place(more)
+		a.Place(more)
+	}
+}
+
+// outerRows are how many rows a turn takes of each number of vectors.
+var outerRows = []int{12, 8, 4, 4}
+
+// outerTurns goes through the rows, some at a time, as long as there are so many.
+func (g Gemv) outerTurns(a *Asm, rows, vectors int) {
+	sums, b := g.regs(0, rows*vectors), g.regs(rows*vectors, (rows+1)*vectors)
+	temp := inTurn(g.regs((rows+1)*vectors, (rows+1)*vectors+4))
+	turn, last := a.NewLabel("turn"), a.NewLabel("last")
+	a.Place(turn)
+	a.load("b", rB)
+	bases := g.bases(a, rows)
+	g.zero(a, sums...)
+	step := func(bring func(mem, word string)) {
+		for v, reg := range b {
+			a.Op("VMOVUPS", at(rB, v*g.bytes()), reg)
+		}
+		a.Op("ADDQ", rOuterLDB, rB)
+		for i := range rows {
+			word := temp()
+			bring(rowOf(bases[i/4], rGemvLDA, rGemvLDA3, i%4, 0), word)
+			for v, column := range b {
+				g.multiplyAdd(a, word, column, sums[i*vectors+v], nil)
+			}
 		}
 	}
+	a.Op("MOVQ", rOuterK, rCount)
+	if g.offset {
+		a.JumpIf(rCount, "JEQ", 0, last)
+		a.CountDown(rCount, func() {
+			step(func(mem, word string) { a.Op(g.Broadcast, mem, word) })
+			a.advance(4, bases...)
+		})
+		a.Place(last)
+		step(func(mem, word string) {
+			a.Op("VMOVDQU8.Z", mem, outerLast, xmm(word))
+			a.Op(g.Broadcast, xmm(word), word)
+		})
+		for i := range rows {
+			less := temp()
+			a.Op("VPERMD", sums[(i+1)*vectors-1], g.flip(), less)
+			for _, sum := range sums[i*vectors:][:vectors] {
+				a.Op("VPSUBD", less, sum, sum)
+			}
+		}
+	} else {
+		a.CountDown(rCount, func() {
+			step(func(mem, word string) { a.Op("VPBROADCASTW.Z", mem, outerOdd, word) })
+			a.advance(g.Bytes, bases...)
+		})
+	}
+	a.Op("MOVBLZX", a.arg("accumulate"), rCount)
+	a.addOrNot(rCount, func(add bool) {
+		for i, sum := range sums {
+			c, masked := at(rC, i%vectors*g.bytes()), i%vectors == vectors-1
+			switch {
+			case add && masked:
+				a.Op(g.Add, c, sum, gemvTail, sum)
+			case add:
+				a.Op(g.Add, c, sum, sum)
+			}
+			if !masked {
+				a.Op("VMOVUPS", sum, c)
+				continue
+			}
+			a.Op("VMOVUPS", sum, gemvTail, c)
+			a.Op("ADDQ", rLDC, rC)
+		}
+	})
+	a.Op("IMUL3Q", imm(rows), rGemvLDA, rCount)
+	a.Op("ADDQ", rCount, rA)
+	a.Op("SUBQ", imm(rows), rRowsLeft)
+	a.JumpIf(rRowsLeft, "JGE", rows, turn)
 }
 
 // flat writes the micro-kernel for few rows and a b whose rows follow each other: as many of them as a

@@ -51,8 +51,9 @@ const (
 	gemvColumn  = gemvSteps + 16
 	gemvColumns = 8 // the most of any gemv
 
-	outerColumns = 64 // of a vector each 16
-	outerWords   = 6  // of a row, up to which an outer is faster
+	outerColumns = 64  // from row to row
+	outerWords   = 6   // of a row, up to which an outer is faster
+	outerDeep    = 128 // the same of few columns of int8
 )
 
 // gemvWork are the columns of a call, and what sums start from.
@@ -137,12 +138,24 @@ func (x *gemvKernel[C]) flats(m, n, k int) bool {
 	return x.flat != nil && n > 1 && n <= x.columns && (x.deep == 1 || n == 4) && k > shallow && m < rowsPay*n
 }
 
-// outers reports whether rows of k elements have few words for an outer.
-func (p *MicroKernels[S, C]) outers(k int) bool {
-	if memory.Size[S]() == 1 {
-		k = ceil(k, 4)
+// outers is how many columns an outer takes at once, if n columns of k elements are faster by it: rows have few
+// words, or columns of int8 fill less than the two vectors of a tile. Else it is 0.
+func (p *MicroKernels[S, C]) outers(n, k int) int {
+	x := &p.kernel.gemv
+	switch words := ceil(k, 4); {
+	case x.outer == nil:
+	case memory.Size[S]() > 1 && k <= outerWords:
+		return outerColumns
+	case memory.Size[S]() == 1 && (words <= outerWords || words <= outerDeep && n < 2*x.lanes && !x.dots(n, words)):
+		return outerColumns - 1
 	}
-	return p.kernel.gemv.outer != nil && k <= outerWords
+	return 0
+}
+
+// dots reports whether n columns of so many words are faster by a gemv than by tiles, which take half as long for
+// a step of a row, and some time for a row.
+func (x *gemvKernel[C]) dots(n, words int) bool {
+	return n <= x.columns && n*(words/x.lanes+6) <= words+24
 }
 
 // PaysColumns reports whether MultiplyColumns of m rows by n columns of k elements is assumed to be
@@ -154,14 +167,14 @@ func (p *MicroKernels[S, C]) PaysColumns(m, n, k int) bool {
 		return true
 	case p.Choices.B != ReadByRule || !p.CanRead(ReadColumns):
 		return false
-	case p.outers(k) && n <= outerColumns && m >= rowsPay/2*n:
+	case n <= p.outers(n, k) && m >= rowsPay/2*n:
 		return true
 	case n > 1 && k > shallow && m < rowsPay*n:
 		return x.flats(m, n, k)
 	case x.widens: // packing has to widen a too
 		return n <= gemvColumns
-	case x.spread == nil: // a tile takes half as long for a step of a row, and some time for a row
-		return n <= x.columns && n*(steps/x.lanes+6) <= steps+24
+	case x.spread == nil:
+		return x.dots(n, steps)
 	}
 	return n <= x.columns || k <= shallow && (n <= x.lanes || len(p.direct.tiles) > 1 && p.near(k, n, 1))
 }
@@ -196,15 +209,16 @@ func (p *MicroKernels[S, C]) MultiplyColumns(r Run[S], c []C, ldc, m, n, k int, 
 	if p.kernel.tape == nil { // its calls have memory of their own
 		defer gemvWorks.Put(work)
 	}
-	for j := 0; p.outers(k) && j < n; j += outerColumns {
-		cols, from := min(n-j, outerColumns), b[j:]
+	most := p.outers(n, k)
+	for j := 0; most > 0 && j < n; j += most {
+		cols, from := min(n-j, most), b[j:]
 		outerRows(work, from, ldb, k, cols)
 		if p.kernel.tape != nil {
 			p.kernel.tape.keep(func() { outerRows(work, from, ldb, k, cols) })
 		}
 		x.outer(&c[j], ldc, at(a, 0), unsafe.Pointer(&work.b), lda, outerColumns*wordBytes, k, m, cols, accumulate)
 	}
-	for l := 0; !p.outers(k) && l < k; l += gemvSteps * x.deep {
+	for l := 0; most == 0 && l < k; l += gemvSteps * x.deep {
 		deep := min(k-l, gemvSteps*x.deep)
 		for j := 0; j < n; j += x.columns {
 			cols, from := min(n-j, x.columns), b[l*ldb+j:]
@@ -217,8 +231,8 @@ func (p *MicroKernels[S, C]) MultiplyColumns(r Run[S], c []C, ldc, m, n, k int, 
 	}
 }
 
-// outerRows has w hold k rows of b as words, outerColumns from row to row: of bfloat16 widened, of int8 four of
-// a column. Lanes of no column are zero, as it may take long to multiply others.
+// outerRows has w hold k rows of b as words, outerColumns from row to row: of bfloat16 widened, with zeros behind
+// them, as it may take long to multiply others; of int8 four of a column, offset, and 128 behind them.
 func outerRows[S Source](w *gemvWork, b []S, ldb, k, cols int) {
 	switch b := any(b).(type) {
 	case []uint16:
@@ -230,6 +244,7 @@ func outerRows[S Source](w *gemvWork, b []S, ldb, k, cols int) {
 			}
 		}
 	case []int8:
+		const offsets = 0x80808080
 		var none [outerColumns]int8
 		for l := 0; l < k; l += 4 {
 			rows := [4][]int8{none[:cols], none[:cols], none[:cols], none[:cols]}
@@ -238,8 +253,9 @@ func outerRows[S Source](w *gemvWork, b []S, ldb, k, cols int) {
 			}
 			to, r0, r1, r2, r3 := w.b[l/4*outerColumns:][:cols], rows[0][:cols], rows[1][:cols], rows[2][:cols], rows[3][:cols]
 			for j := range to {
-				to[j] = uint32(uint8(r0[j])) | uint32(uint8(r1[j]))<<8 | uint32(uint8(r2[j]))<<16 | uint32(uint8(r3[j]))<<24
+				to[j] = uint32(uint8(r0[j])) | uint32(uint8(r1[j]))<<8 | uint32(uint8(r2[j]))<<16 | uint32(uint8(r3[j]))<<24 ^ offsets
 			}
+			to[:cols+1][cols] = offsets
 		}
 	}
 }
