@@ -15,7 +15,8 @@ type gemvKernel[C Sum] struct {
 	deep           int     // elements in a word of a column
 	widens         bool    // bfloat16, of which words of columns are as widenColumns makes them
 	spread         spread[C]
-	outer          spread[C]                                  // of narrow elements, a b of up to outerColumns as outerRows brings it; nil if there is none
+	outer          spread[C]                                  // by rows as outerRows brings them; nil if there is none
+	outerWords     int                                        // of a row of a, up to which that is faster: of bfloat16 each is one, of int8 four
 	flat           spread[C]                                  // for few rows and 2 … columns, of int8 four, of a b whose rows have no gaps between; nil if there is none
 	bias           func(dst, a *uint32, lda, steps, rows int) // of columns of int8, as that of a rowsKernel
 }
@@ -51,9 +52,7 @@ const (
 	gemvColumn  = gemvSteps + 16
 	gemvColumns = 8 // the most of any gemv
 
-	outerColumns = 64  // from row to row
-	outerWords   = 6   // of a row, up to which an outer is faster
-	outerDeep    = 128 // the same of few columns of int8
+	outerColumns = 64 // words from row to row of an outer's b
 )
 
 // gemvWork are the columns of a call, and what sums start from.
@@ -139,23 +138,23 @@ func (x *gemvKernel[C]) flats(m, n, k int) bool {
 }
 
 // outers is how many columns an outer takes at once, if n columns of k elements are faster by it: rows have few
-// words, or columns of int8 fill less than the two vectors of a tile. Else it is 0.
+// words, or columns of int8 fill less than the vectors of a tile. Else it is 0.
 func (p *MicroKernels[S, C]) outers(n, k int) int {
 	x := &p.kernel.gemv
 	switch words := ceil(k, 4); {
 	case x.outer == nil:
-	case memory.Size[S]() > 1 && k <= outerWords:
+	case memory.Size[S]() > 1 && k <= x.outerWords:
 		return outerColumns
-	case memory.Size[S]() == 1 && (words <= outerWords || words <= outerDeep && n < 2*x.lanes && !x.dots(n, words)):
+	case memory.Size[S]() == 1 && n < outerColumns && words <= x.outerWords/(1+n/32) && !x.dots(n, words, 10):
 		return outerColumns - 1
 	}
 	return 0
 }
 
-// dots reports whether n columns of so many words are faster by a gemv than by tiles, which take half as long for
-// a step of a row, and some time for a row.
-func (x *gemvKernel[C]) dots(n, words int) bool {
-	return n <= x.columns && n*(words/x.lanes+6) <= words+24
+// dots reports whether n columns of so many words are faster by a gemv than by what takes half as long for a word of
+// a row, and as long as so many more for a row.
+func (x *gemvKernel[C]) dots(n, words, more int) bool {
+	return n <= x.columns && n*(words/x.lanes+6) <= words+more
 }
 
 // PaysColumns reports whether MultiplyColumns of m rows by n columns of k elements is assumed to be
@@ -167,14 +166,14 @@ func (p *MicroKernels[S, C]) PaysColumns(m, n, k int) bool {
 		return true
 	case p.Choices.B != ReadByRule || !p.CanRead(ReadColumns):
 		return false
-	case n <= p.outers(n, k) && m >= rowsPay/2*n:
+	case n <= p.outers(n, k) && m >= n*min(2*rowsPay, 2*ceil(k, 4)): // to bring b takes time
 		return true
 	case n > 1 && k > shallow && m < rowsPay*n:
 		return x.flats(m, n, k)
 	case x.widens: // packing has to widen a too
 		return n <= gemvColumns
 	case x.spread == nil:
-		return x.dots(n, steps)
+		return x.dots(n, steps, 24)
 	}
 	return n <= x.columns || k <= shallow && (n <= x.lanes || len(p.direct.tiles) > 1 && p.near(k, n, 1))
 }
