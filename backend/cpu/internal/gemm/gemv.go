@@ -244,13 +244,9 @@ func outerRows[S Source](w *gemvWork, b []S, ldb, k, cols int) {
 		}
 	case []int8:
 		const offsets = 0x80808080
-		var none [outerColumns]int8
 		for l := 0; l < k; l += 4 {
-			rows := [4][]int8{none[:cols], none[:cols], none[:cols], none[:cols]}
-			for u := range min(4, k-l) {
-				rows[u] = b[(l+u)*ldb:][:cols]
-			}
-			to, r0, r1, r2, r3 := w.b[l/4*outerColumns:][:cols], rows[0][:cols], rows[1][:cols], rows[2][:cols], rows[3][:cols]
+			row := func(u int) []int8 { return b[min(l+u, k-1)*ldb:][:cols] } // any behind the last meets zeros
+			to, r0, r1, r2, r3 := w.b[l/4*outerColumns:][:cols], row(0), row(1), row(2), row(3)
 			for j := range to {
 				to[j] = uint32(uint8(r0[j])) | uint32(uint8(r1[j]))<<8 | uint32(uint8(r2[j]))<<16 | uint32(uint8(r3[j]))<<24 ^ offsets
 			}

@@ -156,6 +156,3 @@ func tilesBlocking(host probe.HostInfo) blocking {
 // where it lies by vectors beats one packed for tiles, as measured: tiles multiply
 // several times as fast as vectors, so packing pays sooner than for them.
 const tilesDirectRows = 4
-
-// tilesOuterWords is outerWords where tiles are faster: it takes no longer to multiply them than to store sums.
-const tilesOuterWords = 12

@@ -46,7 +46,7 @@ func amxKernels(host probe.HostInfo) *Kernels {
 	if faster.int8 {
 		k.Int8 = k.TilesInt8
 		k.ThinInt8.direct.pays = min(k.ThinInt8.direct.pays, tilesDirectRows)
-		k.ThinInt8.kernel.gemv.outerWords = tilesOuterWords
+		k.ThinInt8.kernel.gemv.outerWords = 12 // beyond, they multiply faster than it
 	}
 	return k
 }
