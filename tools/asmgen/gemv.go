@@ -627,6 +627,129 @@ func (g Gemv) spreadTurns(a *Asm, rows int) {
 	g.next(a, rows, turn, func() {})
 }
 
+const (
+	rOuterLDB = "R14" // bytes
+	rOuterK   = "R9"  // words; of bytes, those before the last
+	outerOdd  = "K1"  // halves of words that are bfloat16
+	outerLast = "K2"  // bytes of the last word
+)
+
+// outer writes the micro-kernel for a b of few columns whose rows are words: a row of c is up to four vectors of
+// sums. Bytes of b are offset, and a column of 128 behind gives what is to be subtracted. Nothing is read behind
+// a row of a.
+func (g Gemv) outer(a *Asm) {
+	a.Func("outer"+g.Name+g.Suffix, g.summing("ldc int, a, b unsafe.Pointer, lda, ldb, k, rows, cols int"),
+		rC, rLDC, rA, "", rGemvLDA, rOuterLDB, rOuterK, rRowsLeft, rCount)
+	a.Op("SHLQ", imm(2), rLDC)
+	a.threefold(rGemvLDA, rGemvLDA3)
+	full := "JGT" // from which columns on there is one more vector
+	if g.offset {
+		full = "JGE"
+		a.Op("DECQ", rOuterK)
+		a.Op("MOVQ", rOuterK, rFresh)
+		a.Op("ANDQ", imm(3), rFresh)
+		a.Op("INCQ", rFresh)
+		a.first("KMOVQ", rFresh, rNext, outerLast)
+		a.Op("SHRQ", imm(2), rOuterK)
+	} else {
+		a.Op("MOVL", "$0xaaaaaaaa", rNext)
+		a.Op("KMOVD", rNext, outerOdd)
+	}
+	for v, rows := range outerRows {
+		more := a.NewLabel("more")
+		if v+1 < len(outerRows) {
+			a.JumpIf(rCount, full, (v+1)*g.Lanes, more)
+		}
+		a.Op("SUBQ", imm(v*g.Lanes), rCount)
+		g.mask(a, rCount)
+		if g.offset {
+			g.broadcast32(a, rCount, g.flip())
+		}
+		for _, rows := range []int{rows, 1} {
+			fewer := a.NewLabel("fewer")
+			a.JumpIf(rRowsLeft, "JLT", rows, fewer)
+			g.outerTurns(a, rows, v+1)
+			a.Place(fewer)
+		}
+		a.Return()
+		a.Place(more)
+	}
+}
+
+// outerRows are how many rows a turn takes of each number of vectors.
+var outerRows = []int{12, 8, 4, 4}
+
+// outerTurns goes through the rows, some at a time, as long as there are so many.
+func (g Gemv) outerTurns(a *Asm, rows, vectors int) {
+	sums, b := g.regs(0, rows*vectors), g.regs(rows*vectors, (rows+1)*vectors)
+	temp := inTurn(g.regs((rows+1)*vectors, (rows+1)*vectors+4))
+	turn, last := a.NewLabel("turn"), a.NewLabel("last")
+	a.Place(turn)
+	a.load("b", rB)
+	bases := g.bases(a, rows)
+	g.zero(a, sums...)
+	step := func(bring func(mem, word string)) {
+		for v, reg := range b {
+			a.Op("VMOVUPS", at(rB, v*g.bytes()), reg)
+		}
+		a.Op("ADDQ", rOuterLDB, rB)
+		for i := range rows {
+			word := temp()
+			bring(rowOf(bases[i/4], rGemvLDA, rGemvLDA3, i%4, 0), word)
+			for v, column := range b {
+				g.multiplyAdd(a, word, column, sums[i*vectors+v], nil)
+			}
+		}
+	}
+	a.Op("MOVQ", rOuterK, rCount)
+	if g.offset {
+		a.JumpIf(rCount, "JEQ", 0, last)
+		a.CountDown(rCount, func() {
+			step(func(mem, word string) { a.Op(g.Broadcast, mem, word) })
+			a.advance(4, bases...)
+		})
+		a.Place(last)
+		step(func(mem, word string) {
+			a.Op("VMOVDQU8.Z", mem, outerLast, xmm(word))
+			a.Op(g.Broadcast, xmm(word), word)
+		})
+		for i := range rows {
+			less := temp()
+			a.Op("VPERMD", sums[(i+1)*vectors-1], g.flip(), less)
+			for _, sum := range sums[i*vectors:][:vectors] {
+				a.Op("VPSUBD", less, sum, sum)
+			}
+		}
+	} else {
+		a.CountDown(rCount, func() {
+			step(func(mem, word string) { a.Op("VPBROADCASTW.Z", mem, outerOdd, word) })
+			a.advance(g.Bytes, bases...)
+		})
+	}
+	a.Op("MOVBLZX", a.arg("accumulate"), rCount)
+	a.addOrNot(rCount, func(add bool) {
+		for i, sum := range sums {
+			c, masked := at(rC, i%vectors*g.bytes()), i%vectors == vectors-1
+			switch {
+			case add && masked:
+				a.Op(g.Add, c, sum, gemvTail, sum)
+			case add:
+				a.Op(g.Add, c, sum, sum)
+			}
+			if !masked {
+				a.Op("VMOVUPS", sum, c)
+				continue
+			}
+			a.Op("VMOVUPS", sum, gemvTail, c)
+			a.Op("ADDQ", rLDC, rC)
+		}
+	})
+	a.Op("IMUL3Q", imm(rows), rGemvLDA, rCount)
+	a.Op("ADDQ", rCount, rA)
+	a.Op("SUBQ", imm(rows), rRowsLeft)
+	a.JumpIf(rRowsLeft, "JGE", rows, turn)
+}
+
 // flat writes the micro-kernel for few rows and a b whose rows follow each other: as many of them as a
 // vector has lanes are as many vectors as b has columns. Words of a come to the lanes of their rows.
 func (g Gemv) flat(a *Asm) {

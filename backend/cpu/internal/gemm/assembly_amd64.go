@@ -185,6 +185,12 @@ func inPlaceQuickFloat8E5M2AVX2(c *float32, ldc, steps int, a *uint32, b unsafe.
 func inPlaceQuickInt4AVX2(c *float32, ldc, steps int, a *uint32, b unsafe.Pointer, ldb, ahead, rows, tiles int, accumulate bool) (done int)
 
 //go:noescape
+func outerQuadsAVX512(c *int32, ldc int, a, b unsafe.Pointer, lda, ldb, k, rows, cols int, accumulate bool)
+
+//go:noescape
+func outerWideBFloat16AVX512(c *float32, ldc int, a, b unsafe.Pointer, lda, ldb, k, rows, cols int, accumulate bool)
+
+//go:noescape
 func packingFloat32AVX512(c *float32, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *float32, accumulate bool)
 
 //go:noescape

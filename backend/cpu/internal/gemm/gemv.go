@@ -15,6 +15,8 @@ type gemvKernel[C Sum] struct {
 	deep           int     // elements in a word of a column
 	widens         bool    // bfloat16, of which words of columns are as widenColumns makes them
 	spread         spread[C]
+	outer          spread[C]                                  // by rows as outerRows brings them; nil if there is none
+	outerWords     int                                        // of a row of a, up to which that is faster: of bfloat16 each is one, of int8 four
 	flat           spread[C]                                  // for few rows and 2 … columns, of int8 four, of a b whose rows have no gaps between; nil if there is none
 	bias           func(dst, a *uint32, lda, steps, rows int) // of columns of int8, as that of a rowsKernel
 }
@@ -49,6 +51,8 @@ const (
 	gemvSteps   = 1024 // of columns that are copied at once
 	gemvColumn  = gemvSteps + 16
 	gemvColumns = 8 // the most of any gemv
+
+	outerColumns = 64 // words from row to row of an outer's b
 )
 
 // gemvWork are the columns of a call, and what sums start from.
@@ -133,6 +137,26 @@ func (x *gemvKernel[C]) flats(m, n, k int) bool {
 	return x.flat != nil && n > 1 && n <= x.columns && (x.deep == 1 || n == 4) && k > shallow && m < rowsPay*n
 }
 
+// outers is how many columns an outer takes at once, if n columns of k elements are faster by it: rows have few
+// words, or columns of int8 fill less than the vectors of a tile. Else it is 0.
+func (p *MicroKernels[S, C]) outers(n, k int) int {
+	x := &p.kernel.gemv
+	switch words := ceil(k, 4); {
+	case x.outer == nil:
+	case memory.Size[S]() > 1 && k <= x.outerWords:
+		return outerColumns
+	case memory.Size[S]() == 1 && n < outerColumns && words <= x.outerWords/(1+n/32) && !x.dots(n, words, 10):
+		return outerColumns - 1
+	}
+	return 0
+}
+
+// dots reports whether n columns of so many words are faster by a gemv than by what takes half as long for a word of
+// a row, and as long as so many more for a row.
+func (x *gemvKernel[C]) dots(n, words, more int) bool {
+	return n <= x.columns && n*(words/x.lanes+6) <= words+more
+}
+
 // PaysColumns reports whether MultiplyColumns of m rows by n columns of k elements is assumed to be
 // faster than tiles that read panels; false where it may not be called.
 func (p *MicroKernels[S, C]) PaysColumns(m, n, k int) bool {
@@ -142,12 +166,14 @@ func (p *MicroKernels[S, C]) PaysColumns(m, n, k int) bool {
 		return true
 	case p.Choices.B != ReadByRule || !p.CanRead(ReadColumns):
 		return false
+	case n <= p.outers(n, k) && m >= n*min(2*rowsPay, 2*ceil(k, 4)): // to bring b takes time
+		return true
 	case n > 1 && k > shallow && m < rowsPay*n:
 		return x.flats(m, n, k)
 	case x.widens: // packing has to widen a too
 		return n <= gemvColumns
-	case x.spread == nil: // a tile takes half as long for a step of a row, and some time for a row
-		return n <= x.columns && n*(steps/x.lanes+6) <= steps+24
+	case x.spread == nil:
+		return x.dots(n, steps, 24)
 	}
 	return n <= x.columns || k <= shallow && (n <= x.lanes || len(p.direct.tiles) > 1 && p.near(k, n, 1))
 }
@@ -182,7 +208,16 @@ func (p *MicroKernels[S, C]) MultiplyColumns(r Run[S], c []C, ldc, m, n, k int, 
 	if p.kernel.tape == nil { // its calls have memory of their own
 		defer gemvWorks.Put(work)
 	}
-	for l := 0; l < k; l += gemvSteps * x.deep {
+	most := p.outers(n, k)
+	for j := 0; most > 0 && j < n; j += most {
+		cols, from := min(n-j, most), b[j:]
+		outerRows(work, from, ldb, k, cols)
+		if p.kernel.tape != nil {
+			p.kernel.tape.keep(func() { outerRows(work, from, ldb, k, cols) })
+		}
+		x.outer(&c[j], ldc, at(a, 0), unsafe.Pointer(&work.b), lda, outerColumns*wordBytes, k, m, cols, accumulate)
+	}
+	for l := 0; most == 0 && l < k; l += gemvSteps * x.deep {
 		deep := min(k-l, gemvSteps*x.deep)
 		for j := 0; j < n; j += x.columns {
 			cols, from := min(n-j, x.columns), b[l*ldb+j:]
@@ -191,6 +226,31 @@ func (p *MicroKernels[S, C]) MultiplyColumns(r Run[S], c []C, ldc, m, n, k int, 
 				p.kernel.tape.keep(func() { bringColumns(work, x, from, ldb, deep, cols) })
 			}
 			x.run(&c[j], ldc, at(a, l), columns, lda, deep, m, cols, (*C)(unsafe.Pointer(&work.bias)), accumulate || l > 0)
+		}
+	}
+}
+
+// outerRows has w hold k rows of b as words, outerColumns from row to row: of bfloat16 widened, with zeros behind
+// them, as it may take long to multiply others; of int8 four of a column, offset, and 128 behind them.
+func outerRows[S Source](w *gemvWork, b []S, ldb, k, cols int) {
+	switch b := any(b).(type) {
+	case []uint16:
+		for l := range k {
+			to := (*[outerColumns]uint32)(w.b[l*outerColumns:])
+			clear(to[cols:])
+			for j, v := range b[l*ldb:][:cols] {
+				to[j] = uint32(v) << 16
+			}
+		}
+	case []int8:
+		const offsets = 0x80808080
+		for l := 0; l < k; l += 4 {
+			row := func(u int) []int8 { return b[min(l+u, k-1)*ldb:][:cols] } // any behind the last meets zeros
+			to, r0, r1, r2, r3 := w.b[l/4*outerColumns:][:cols], row(0), row(1), row(2), row(3)
+			for j := range to {
+				to[j] = uint32(uint8(r0[j])) | uint32(uint8(r1[j]))<<8 | uint32(uint8(r2[j]))<<16 | uint32(uint8(r3[j]))<<24 ^ offsets
+			}
+			to[:cols+1][cols] = offsets
 		}
 	}
 }

@@ -27,7 +27,7 @@ func (x gemvTwins[S, C]) test(t *testing.T, name string) {
 			for k := 1; k <= 3*x.deep+1; k += 1 + r.IntN(x.deep/4) {
 				checkGemv(t, r, x, 1+r.IntN(40), cols, k)
 			}
-			for rows := 1; rows <= 40; rows++ {
+			for rows := 1; rows <= 40; rows += 1 + cols/17 {
 				checkGemv(t, r, x, rows, cols, 1+r.IntN(4*x.deep))
 			}
 		}
@@ -84,6 +84,27 @@ func flatOfFour(t testing.TB) gemv[int32] {
 	}
 }
 
+// byOuter is an outer as a gemv whose sums start from 0.
+func byOuter[S Source, C Sum](f spread[C]) gemv[C] {
+	return func(c *C, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, _ *C, accumulate bool) {
+		w, from := new(gemvWork), make([]S, k*cols)
+		for i := range w.b {
+			w.b[i] = math.MaxUint32
+		}
+		for i := range from {
+			from[i] = *(*S)(unsafe.Add(b, i%cols*gemvColumn*wordBytes+i/cols*memory.Size[S]()))
+		}
+		outerRows(w, from, cols, k, cols)
+		f(c, ldc, a, unsafe.Pointer(&w.b), lda, outerColumns*wordBytes, k, rows, cols, accumulate)
+	}
+}
+
+func outerTwins[S Source, C Sum](f spread[C], columns int, element func(*rand.Rand) S, junk S) gemvTwins[S, C] {
+	return gemvTwins[S, C]{"outer", byOuter[S](f), func(c *C, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, _ *C, accumulate bool) {
+		gemvElements[S, C](0)(c, ldc, a, b, lda, k, rows, cols, nil, accumulate)
+	}, columns, 8, element, junk}
+}
+
 // byWidening has columns of bfloat16 widened for a gemv.
 func byWidening(f gemv[float32]) gemv[float32] {
 	return func(c *float32, ldc int, a, b unsafe.Pointer, lda, k, rows, cols int, bias *float32, accumulate bool) {
@@ -136,11 +157,13 @@ func TestGemv(t *testing.T) {
 	wide.test(t, "avx512 widened bfloat16")
 	wide.fast = ofTransposed(t, byWidening(dotsWideBFloat16AVX512))
 	wide.test(t, "avx512 widened bfloat16 dots")
+	outerTwins(outerWideBFloat16AVX512, outerColumns, smallBFloat16, 0x7fc0).test(t, "avx512 outer bfloat16")
 	if k.PairsBFloat16 != nil {
 		gemvTwins[uint16, float32]{"pairs", gemvBFloat16AVX512, gemvElements[uint16, float32](0), 8, 32, smallBFloat16, 0x7fc0}.test(t, "avx512 bfloat16")
 		gemvTwins[uint16, float32]{"dots", ofTransposed(t, dotsBFloat16AVX512), gemvElements[uint16, float32](0), 8, 32, smallBFloat16, 0x7fc0}.test(t, "avx512 bfloat16 dots")
 	}
 	if k.Int8.KU == 4 {
+		outerTwins(outerQuadsAVX512, outerColumns-1, anyByte, 77).test(t, "avx512 outer int8")
 		gemvTwins[int8, int32]{"quads", gemvQuadsAVX512, gemvElements[int8, int32](128), 8, 64, anyByte, 77}.test(t, "avx512 int8")
 		gemvTwins[int8, int32]{"flat quads", flatOfFour(t), gemvElements[int8, int32](128), 4, 64, anyByte, 77}.test(t, "avx512 flat int8")
 	}
@@ -158,6 +181,10 @@ func FuzzGemv(f *testing.F) {
 		checkGemv(t, r, floatGemv("avx2", gemvFloat32AVX2, 4, 8), 1+int(rows), 1+int(cols)%4, 1+int(k))
 		checkGemv(t, r, floatGemv("flat", byRows(t, flatFloat32AVX512, 0), 8, 16), 1+int(rows), 2+int(cols)%7, 1+int(k))
 		checkGemv(t, r, floatGemv("spread", byRows(t, spreadFloat32AVX512, 3), 16, 16), 1+int(rows), 1+int(cols)%16, 1+int(k))
+		checkGemv(t, r, outerTwins(outerWideBFloat16AVX512, outerColumns, smallBFloat16, 0x7fc0), 1+int(rows), 1+int(cols)%outerColumns, 1+int(k)%64)
+		if For(AVX512).Int8.KU == 4 {
+			checkGemv(t, r, outerTwins(outerQuadsAVX512, outerColumns-1, anyByte, 77), 1+int(rows), 1+int(cols)%(outerColumns-1), 1+int(k))
+		}
 	})
 }
 

@@ -11,7 +11,7 @@ import (
 
 func avx2Kernels(host probe.HostInfo) *Kernels {
 	const mr, nr = 6, 16
-	f := shape[float32]{AVX2, mr, nr, kernel[float32]{tile: tileFloat32AVX2, thin: thinFloat32AVX2, column: columnFloat32AVX2, edge: edgeFloat32AVX2, gemv: gemvKernel[float32]{gemvFloat32AVX2, 4, 8, 1, false, spreadFloat32AVX2, nil, nil},
+	f := shape[float32]{AVX2, mr, nr, kernel[float32]{tile: tileFloat32AVX2, thin: thinFloat32AVX2, column: columnFloat32AVX2, edge: edgeFloat32AVX2, gemv: gemvKernel[float32]{gemvFloat32AVX2, 4, 8, 1, false, spreadFloat32AVX2, nil, 0, nil, nil},
 		rows: rowsKernel[float32]{tile: rowsFloat32AVX2, column: columnRowsFloat32AVX2, odd: true}}}
 	i := shape[int32]{AVX2, mr, nr, kernel[int32]{tile: tilePairsAVX2, column: columnPairsAVX2, edge: edgePairsAVX2}}
 	if cpu.X86.HasAVXVNNI {
@@ -43,7 +43,7 @@ func avx2Kernels(host probe.HostInfo) *Kernels {
 
 func avx512Kernels(host probe.HostInfo) *Kernels {
 	const mr, nr = 12, 32
-	f := shape[float32]{AVX512, mr, nr, kernel[float32]{tile: tileFloat32AVX512, thin: thinFloat32AVX512, column: columnFloat32AVX512, edge: edgeFloat32AVX512, gemv: gemvKernel[float32]{gemvFloat32AVX512, 8, 16, 1, false, spreadFloat32AVX512, flatFloat32AVX512, nil},
+	f := shape[float32]{AVX512, mr, nr, kernel[float32]{tile: tileFloat32AVX512, thin: thinFloat32AVX512, column: columnFloat32AVX512, edge: edgeFloat32AVX512, gemv: gemvKernel[float32]{gemvFloat32AVX512, 8, 16, 1, false, spreadFloat32AVX512, nil, 0, flatFloat32AVX512, nil},
 		rows: rowsKernel[float32]{tile: rowsFloat32AVX512, column: columnRowsFloat32AVX512}}}
 	i := shape[int32]{AVX512, mr, nr, kernel[int32]{tile: tilePairsAVX512, column: columnPairsAVX512}}
 	if cpu.X86.HasAVX512VNNI {
@@ -62,10 +62,10 @@ func avx512Kernels(host probe.HostInfo) *Kernels {
 	k.Float32.dots = dotsKernel[float32]{dotsFloat32AVX512, 8, copyColumns[uint32]}
 	k.WideBFloat16.stream = streamKernel[float32]{streamBFloat16AVX2, 2, asTheyAre(streamRows)}
 	k.WideBFloat16.dots = dotsKernel[float32]{dotsWideBFloat16AVX512, 4, widenColumns[uint32]}
-	k.WideBFloat16.kernel.gemv = gemvKernel[float32]{gemvWideBFloat16AVX512, 4, 16, 1, true, nil, nil, nil}
+	k.WideBFloat16.kernel.gemv = gemvKernel[float32]{gemvWideBFloat16AVX512, 4, 16, 1, true, nil, outerWideBFloat16AVX512, 6, nil, nil}
 	k.BFloat16, k.Int8 = k.WideBFloat16, k.WideInt8
 	if cpu.X86.HasAVX512BF16 {
-		f.kernel = kernel[float32]{tile: tileBFloat16AVX512, thin: thinBFloat16AVX512, column: columnBFloat16AVX512, edge: edgeBFloat16AVX512, gemv: gemvKernel[float32]{gemvBFloat16AVX512, 8, 16, 2, false, nil, nil, nil},
+		f.kernel = kernel[float32]{tile: tileBFloat16AVX512, thin: thinBFloat16AVX512, column: columnBFloat16AVX512, edge: edgeBFloat16AVX512, gemv: gemvKernel[float32]{gemvBFloat16AVX512, 8, 16, 2, false, nil, outerWideBFloat16AVX512, 6, nil, nil},
 			rows: rowsKernel[float32]{tile: rowsBFloat16AVX512, column: columnRowsBFloat16AVX512}}
 		k.PairsBFloat16 = newPath(host, f, formatBFloat16, pack.PairsBFloat16AVX512)
 		k.PairsBFloat16.direct = directKernel[float32]{tiles: []directTile[float32]{{directBFloat16AVX512, mr, nr}}, pays: 48, pieces: hostPieces(host, mr, nr, AllRows, AllRows)}
@@ -80,7 +80,7 @@ func avx512Kernels(host probe.HostInfo) *Kernels {
 		k.groups = narrow.groups
 	}
 	if cpu.X86.HasAVX512VNNI {
-		i.kernel = kernel[int32]{tile: tileQuadsAVX512, thin: thinQuadsAVX512, column: columnQuadsAVX512, bias: panelBiasAVX512, gemv: gemvKernel[int32]{gemvQuadsAVX512, 8, 16, 4, false, nil, flatQuadsAVX512, rowsBiasAVX512},
+		i.kernel = kernel[int32]{tile: tileQuadsAVX512, thin: thinQuadsAVX512, column: columnQuadsAVX512, bias: panelBiasAVX512, gemv: gemvKernel[int32]{gemvQuadsAVX512, 8, 16, 4, false, nil, outerQuadsAVX512, 128, flatQuadsAVX512, rowsBiasAVX512},
 			rows: rowsKernel[int32]{rowsQuadsAVX512, columnRowsQuadsAVX512, false, rowsBiasAVX512}}
 		k.Int8 = newPath(host, i, formatQuads, pack.Int8AVX512)
 		k.Int8.direct = directKernel[int32]{tiles: []directTile[int32]{{directQuadsAVX512, mr, nr}}, pays: 24, pieces: hostPieces(host, mr, nr, AllRows, AllRows)}

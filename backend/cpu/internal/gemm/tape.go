@@ -86,7 +86,7 @@ func (k kernel[C]) taped(t *Tape) kernel[C] {
 			t.keep(func() { k.rows.tile(c, ldc, steps, a, lda, b, bias, next, rows, cols, accumulate) })
 		}
 	}
-	x.gemv.run, x.gemv.spread, x.gemv.flat = k.gemv.run.taped(t), k.gemv.spread.taped(t), k.gemv.flat.taped(t)
+	x.gemv.run, x.gemv.spread, x.gemv.outer, x.gemv.flat = k.gemv.run.taped(t), k.gemv.spread.taped(t), k.gemv.outer.taped(t), k.gemv.flat.taped(t)
 	if k.bias != nil {
 		x.bias = func(dst, a *uint32, steps int) { t.keep(func() { k.bias(dst, a, steps) }) }
 		x.rows.bias = func(dst, a *uint32, lda, steps, rows int) { t.keep(func() { k.rows.bias(dst, a, lda, steps, rows) }) }

@@ -46,6 +46,7 @@ func amxKernels(host probe.HostInfo) *Kernels {
 	if faster.int8 {
 		k.Int8 = k.TilesInt8
 		k.ThinInt8.direct.pays = min(k.ThinInt8.direct.pays, tilesDirectRows)
+		k.ThinInt8.kernel.gemv.outerWords = 12 // beyond, they multiply faster than it
 	}
 	return k
 }

@@ -18,6 +18,8 @@ const (
 	partBytes       = 256 << 10 // of the product of a group's rows, before they are stored: b is packed in pieces for all of them, or read from L2
 	deepBytes       = 2 << 20   // of b packed with all of k: 1 to 8 MiB are as fast as any, and 3 % faster than what exceeds L3
 	deepPanels      = 8         // of b packed with all of k, if they take more than that: rows of memory are read along them
+	shallowBytes    = 24 << 10  // of a product of few steps, which takes no longer than to write it: it stays in L1
+	shallowSteps    = 16
 	shortRow        = 256       // columns: rows of products have no gaps then, so that an epilogue takes them as one
 	tilesPieceBytes = 512 << 10 // of b packed chunk by chunk for tiles: it stays in L2
 )
@@ -140,6 +142,8 @@ func sizePieces(p *plan.Plan, s *plan.Step) {
 		target = s.Rows + laneRows
 	case s.Stmt.IsPart():
 		target = max(target, partBytes/4/s.Cols)
+	case !s.Direct && s.Cols <= shortRow && len(s.Dots) == 1 && p.Operands[s.Dots[0].A].K <= shallowSteps:
+		target = min(target, shallowBytes/4/s.Cols)
 	}
 	if pieces {
 		panels := tile.Ceil(s.Rows, laneRows)
