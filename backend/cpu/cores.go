@@ -33,7 +33,7 @@ func (b *Backend) measureCores(ctx context.Context, bandwidth float64) *machine.
 	}
 	b.measureSharing(ctx, c)
 	thin := kernels.Thin()
-	rows := []int{4, 8, 16, 24, 32, 48, 64, 96, 128, gemm.MostRead}
+	rows := []int{8, 16, 24, 32, 48, 64, 96, 128}
 	if b.options.brief {
 		rows = rows[:2]
 	}
@@ -77,7 +77,7 @@ func unpackedRows[S gemm.Source, C gemm.Sum](threads int, tried []int, thin *gem
 		return true
 	})
 	if i == 0 {
-		return 0
+		return tried[0] / 2
 	}
 	return tried[i-1]
 }
@@ -100,7 +100,7 @@ func (b *Backend) emptyLaunch(ctx context.Context, workers, launches int) float6
 // measureSharing measures what it costs cores to work together. The cores of a virtual machine
 // may be moved from one moment to the next, so that it is the median of some measurements.
 func (b *Backend) measureSharing(ctx context.Context, c *machine.Cores) {
-	const most, apart, launches = 5, 10 * time.Millisecond, 64
+	const most, apart, launches = 5, 5 * time.Millisecond, 64
 	var figures [5][most]float64
 	times := most
 	if b.options.brief {

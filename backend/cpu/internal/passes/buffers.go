@@ -69,7 +69,7 @@ func buffers(p *plan.Plan) error {
 	help, temps := plan.Buffer{What: plan.HelpPiece}, plan.Buffer{What: "pieces of products"} // help as gemm.MicroKernels.MultiplyDirect does it
 	for s, d := range p.AllDots() {
 		if work = max(work, d.Product.Work); p.Operands[d.B].Keep == plan.KeepUnpacked {
-			work = max(work, d.Product.Unpacked.Work(s.Rows, p.StrideOf(p.Operands[d.B])))
+			work = max(work, d.Product.Unpacked.Work(min(s.Rows, p.Refs[s.Dst].Rows), p.StrideOf(p.Operands[d.B])))
 		}
 		if d.Product.Work > 0 {
 			help.What = plan.HelpSums

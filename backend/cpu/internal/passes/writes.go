@@ -17,7 +17,7 @@ func writes(p *plan.Plan) error {
 			return
 		}
 		s.Rescaled = rescaling(p, s)
-		s.Direct = s.Rescaled != nil || s.IsProduct()
+		s.Direct = s.Rescaled != nil || s.IsProduct() && !besideOthers(p, s)
 		if len(s.Dots) != 1 || !p.WrittenOnce(&p.Refs[s.Dst]) {
 			return
 		}
@@ -37,6 +37,20 @@ func writes(p *plan.Plan) error {
 		}
 	})
 	return nil
+}
+
+// besideOthers reports whether the product of step s would go over rows of an output often while
+// other workers write the columns beside them: prefetchers take lines from one for another each time.
+func besideOthers(p *plan.Plan, s *plan.Step) bool {
+	const often = 8
+	r, d := &p.Refs[s.Dst], s.Dots[0]
+	b, n := p.Operands[d.B], r.Dim(false)
+	if p.Machine.Workers < 2 || p.Machine.Choices.Whole || b.Keep != plan.KeepUnpacked || r.Kind != tile.Out || n < 0 || r.BlocksAlong[n] < 2 {
+		return false
+	}
+	k := d.K1 - d.K0
+	run, _, _ := d.Product.Unpacked.Blocking(r.Rows, r.Cols, k, p.StrideOf(b), b.Far)
+	return run*often <= k
 }
 
 // whole reports whether step s computes whole panels of a product, over all of k at

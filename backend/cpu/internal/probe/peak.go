@@ -80,7 +80,7 @@ func chains[T float32 | int32](turns int, factor, term T) T {
 }
 
 // budget is the time one measurement takes.
-const budget = 30 * time.Millisecond
+const budget = 15 * time.Millisecond
 
 // A loop is register-only arithmetic of one kind.
 type loop struct {

@@ -254,16 +254,16 @@ func newReadProbes[S gemm.Source, C gemm.Sum](threads int, operands func(x *read
 
 // timeReads are the seconds of one of the elements of a part in each of some tasks, which all
 // threads do at once with all parts of their B. Tasks take turns, so that what disturbs the
-// machine for a while disturbs all alike, until two times of each agree. One that takes three
-// times as long as another has three turns: a core that others took makes one or two look so.
+// machine for a while disturbs all alike, until two times of each agree. One that takes half as
+// long again as another has two turns, of some rounds each: a core that others took makes one look so.
 func timeReads[S gemm.Source, C gemm.Sum](probes []readProbe[S, C], parts, elements int, tasks []readTask[S, C]) []float64 {
-	const least, most, alike, hopeless = 2, 12, 0.97, 1. / 3
+	const least, most, alike, hopeless = 2, 8, 0.96, 2. / 3
 	best, second := make([]float64, len(tasks)), make([]float64, len(tasks))
 	agree := false
 	for turn := 0; turn < least || turn < most && !agree; turn++ {
 		agree = true
 		for i, task := range tasks {
-			if turn > least && best[i] < hopeless*slices.Max(best[1:]) && i > 1 {
+			if turn >= least && best[i] < hopeless*slices.Max(best[1:]) && i > 1 {
 				continue
 			}
 			rate, _ := probe.OwnRates(context.Background(), len(probes), readTime, func(thread int) float64 {
