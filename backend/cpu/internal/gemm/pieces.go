@@ -79,26 +79,35 @@ func (x *directBlock[S, C]) inPieces(n, steps int, work []byte) {
 	x.begin(0, steps)
 	depth, width := x.pieceFor(x.m)
 	depth = even(max(1, steps), depth)
+	var next ahead
 	for j := 0; j < n; j += width {
 		for s := 0; s < steps; s += depth {
-			next := ahead{at: address(&packed[0]), stride: uintptr(x.ldb * memory.Size[S]())} // costs nothing if there is none
+			here := next.rows == 1                                                           // all that was asked for of this piece has been
+			next = ahead{at: address(&packed[0]), stride: uintptr(x.ldb * memory.Size[S]())} // costs nothing if there is none
 			switch {
 			case s+depth < steps:
 				next.of(at(x.b, (s+depth)*x.KU*x.ldb+j), min(depth, steps-s-depth)*x.KU)
 			case j+width < n:
 				next.of(at(x.b, j+width), min(depth, steps)*x.KU)
 			}
-			x.piece(j, min(width, n-j), s, min(depth, steps-s), packed, &next)
+			x.piece(j, min(width, n-j), s, min(depth, steps-s), packed, here, &next)
 		}
 	}
 }
 
-// piece packs cols columns of some steps and multiplies them.
-func (x *directBlock[S, C]) piece(j, cols, s, steps int, packed []uint32, next *ahead) {
-	panel := x.NR * steps
-	x.packB.Columns(packed[:ceil(cols, x.NR)*panel], panel, x.b[s*x.KU*x.ldb+j:], x.ldb, cols, min(steps*x.KU, x.k-s*x.KU))
+// piece multiplies cols columns of some steps. Where all of it has been asked for it packs a panel
+// at a time, which stays in L1; else all of it, along its rows as memory brings them.
+func (x *directBlock[S, C]) piece(j, cols, s, steps int, packed []uint32, here bool, next *ahead) {
+	panel, once := x.NR*steps, cols
+	if here {
+		once = x.NR
+	}
 	for from := 0; from < cols; from += x.NR {
-		b, cols, accumulate := &packed[from/x.NR*panel], min(x.NR, cols-from), x.accumulate || s > 0
+		if from%once == 0 {
+			n := min(once, cols-from)
+			x.packB.Columns(packed[:ceil(n, x.NR)*panel], panel, x.b[s*x.KU*x.ldb+j+from:], x.ldb, n, min(steps*x.KU, x.k-s*x.KU))
+		}
+		b, cols, accumulate := &packed[from%once/x.NR*panel], min(x.NR, cols-from), x.accumulate || s > 0
 		if x.a.packed && x.kernel.isEdge(cols) {
 			x.kernel.spoil()
 			x.kernel.edge(&x.c[j+from], x.ldc, next.row(), x.m, cols, x.a.at(0, s), x.a.panel/wordBytes, steps, b, accumulate)
