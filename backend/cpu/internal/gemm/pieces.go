@@ -82,7 +82,7 @@ func (x *directBlock[S, C]) inPieces(n, steps int, work []byte) {
 	var next ahead
 	for j := 0; j < n; j += width {
 		for s := 0; s < steps; s += depth {
-			here := next.rows == 1                                                           // all that was asked for of this piece has been
+			here := next.rows == 1 && x.NR*memory.Size[S]() >= cacheLine                     // all of it has been asked for, and panels are of whole lines
 			next = ahead{at: address(&packed[0]), stride: uintptr(x.ldb * memory.Size[S]())} // costs nothing if there is none
 			switch {
 			case s+depth < steps:
@@ -95,8 +95,8 @@ func (x *directBlock[S, C]) inPieces(n, steps int, work []byte) {
 	}
 }
 
-// piece multiplies cols columns of some steps. Where all of it has been asked for it packs a panel
-// at a time, which stays in L1; else all of it, along its rows as memory brings them.
+// piece multiplies cols columns of some steps. Where it is here, in L2, a panel is packed at
+// a time, which stays in L1; else all of it, along its rows as memory brings them.
 func (x *directBlock[S, C]) piece(j, cols, s, steps int, packed []uint32, here bool, next *ahead) {
 	panel, once := x.NR*steps, cols
 	if here {
