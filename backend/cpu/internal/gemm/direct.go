@@ -283,7 +283,7 @@ func (x *directBlock[S, C]) column(tile directTile[C], j, cols, s, steps, ahead 
 func (x *directBlock[S, C]) edge(j, cols, s, steps int) {
 	panel := x.work.panel[:]
 	for end := s + steps; s < end; s += edgeSteps {
-		x.piece(j, cols, s, min(edgeSteps, end-s), panel, &ahead{at: address(&panel[0])})
+		x.piece(j, cols, s, min(edgeSteps, end-s), panel, false, &ahead{at: address(&panel[0])})
 	}
 }
 

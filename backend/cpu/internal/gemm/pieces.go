@@ -89,39 +89,45 @@ func (x *directBlock[S, C]) inPieces(n, steps int, work []byte) {
 	x.begin(0, steps)
 	depth, width := x.pieceFor(x.m)
 	depth = even(max(1, steps), depth)
+	var next ahead
 	for j := 0; j < n; j += width {
 		for s := 0; s < steps; s += depth {
-			next := ahead{at: address(&packed[0]), stride: uintptr(x.ldb * memory.Size[S]())} // costs nothing if there is none
+			here := next.rows == 1 && x.NR*memory.Size[S]() >= cacheLine                     // all of it has been asked for, and panels are of whole lines
+			next = ahead{at: address(&packed[0]), stride: uintptr(x.ldb * memory.Size[S]())} // costs nothing if there is none
 			switch {
 			case s+depth < steps:
 				next.of(at(x.b, (s+depth)*x.KU*x.ldb+j), min(depth, steps-s-depth)*x.KU)
 			case j+width < n:
 				next.of(at(x.b, j+width), min(depth, steps)*x.KU)
 			}
-			x.piece(j, min(width, n-j), s, min(depth, steps-s), packed, &next)
+			x.piece(j, min(width, n-j), s, min(depth, steps-s), packed, here, &next)
 		}
 	}
 }
 
-// piece packs cols columns of some steps and multiplies them. Where a tile packs what it reads, it
-// does so panel by panel, each of which stays in L1.
-func (x *directBlock[S, C]) piece(j, cols, s, steps int, packed []uint32, next *ahead) {
-	panel, b0, accumulate, done := x.NR*steps, x.b[s*x.KU*x.ldb+j:], x.accumulate || s > 0, 0
-	if x.direct.packing != nil && x.m > x.MR && (s+steps)*x.KU <= x.k {
-		done = x.MR
-	} else {
-		x.packB.Columns(packed[:ceil(cols, x.NR)*panel], panel, b0, x.ldb, cols, min(steps*x.KU, x.k-s*x.KU))
+// piece multiplies cols columns of some steps. Where it is here, in L2, a panel is packed at
+// a time, which stays in L1; else all of it, along its rows as memory brings them. Of many rows of a
+// the first meet it as it is packed.
+func (x *directBlock[S, C]) piece(j, cols, s, steps int, packed []uint32, here bool, next *ahead) {
+	panel, once, done, height, accumulate := x.NR*steps, cols, 0, x.MR, x.accumulate || s > 0
+	if here {
+		once = x.NR
 	}
-	height := x.MR
+	if x.direct.packing != nil && x.m > x.MR && (here || !x.far) && (s+steps)*x.KU <= x.k {
+		once, done = x.NR, x.MR
+	}
 	if !x.a.packed {
 		height = ceil(even(x.m-done, x.MR), 2) * 2
 	}
 	for from := 0; from < cols; from += x.NR {
-		b, cols := &packed[from/x.NR*panel], min(x.NR, cols-from)
+		rows := x.b[s*x.KU*x.ldb+j+from:]
 		if done > 0 {
-			b = &packed[0]
-			x.direct.packing(&x.c[j+from], x.ldc, steps, x.a.at(0, s), x.a.row, x.a.step, at(b0, from), x.ldb*memory.Size[S](), int(address(b)), 0, done, done, cols, x.bias.at(0, s), accumulate)
+			x.direct.packing(&x.c[j+from], x.ldc, steps, x.a.at(0, s), x.a.row, x.a.step, at(rows, 0), x.ldb*memory.Size[S](), int(address(&packed[0])), 0, done, done, min(x.NR, cols-from), x.bias.at(0, s), accumulate)
+		} else if from%once == 0 {
+			n := min(once, cols-from)
+			x.packB.Columns(packed[:ceil(n, x.NR)*panel], panel, rows, x.ldb, n, min(steps*x.KU, x.k-s*x.KU))
 		}
+		b, cols := &packed[from%once/x.NR*panel], min(x.NR, cols-from)
 		if x.a.packed && x.kernel.isEdge(cols) {
 			x.kernel.spoil()
 			x.kernel.edge(&x.c[done*x.ldc+j+from], x.ldc, next.row(), x.m-done, cols, x.a.at(done/x.MR, s), x.a.panel/wordBytes, steps, b, accumulate)

@@ -95,14 +95,17 @@ func (p packSIMD[S]) panel(k int) (filled, all int) {
 
 func (p packSIMD[S]) packColumns(dst []uint32, panel int, src []S, ld, extent, k int) {
 	steps := p.rowsAtOnce() / p.KU
+	if extent <= p.width {
+		steps = tile.Ceil(k, p.KU) // one panel is no row to go along
+	}
 	whole := 0 // panels of which no vector reads beyond the last row
 	if reach := p.reach(); extent >= reach {
 		whole = (extent-reach)/p.width + 1
 	}
 	for l := 0; l < k; l += steps * p.KU {
 		rows, below := min(steps*p.KU, k-l), 0
-		if l+2*steps*p.KU <= k {
-			below = rows * ld * memory.Size[S]() // those that are packed next
+		if memory.Size[S]() == 1 && l+2*steps*p.KU <= k {
+			below = rows * ld // those that are packed next: of wider elements processors bring enough
 		}
 		to, from := dst[l/p.KU*p.width:], src[l*ld:]
 		if whole > 0 {
