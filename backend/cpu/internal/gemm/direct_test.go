@@ -68,6 +68,9 @@ func testDirect[S Source, C Sum](t *testing.T, r *rand.Rand, x directTwins[S, C]
 				checkDirect(t, r, x, which, 1+r.IntN(tile.rows), 1+r.IntN(tile.cols), steps)
 			}
 		}
+		for steps := 1; steps <= maxSteps && x.path.direct.packing != nil; steps++ {
+			checkDirect(t, r, x, len(x.path.direct.tiles), x.path.MR, 1+r.IntN(x.path.NR), steps)
+		}
 	})
 }
 
@@ -99,19 +102,29 @@ func FuzzDirect(f *testing.F) {
 }
 
 func fuzzDirect[S Source, C Sum](t *testing.T, r *rand.Rand, x directTwins[S, C], rows, cols, steps int) {
-	which := r.IntN(len(x.path.direct.tiles))
+	which := r.IntN(len(x.path.direct.tiles) + 1)
+	if which == len(x.path.direct.tiles) {
+		if x.path.direct.packing != nil {
+			checkDirect(t, r, x, which, x.path.MR, 1+cols%x.path.NR, steps)
+		}
+		return
+	}
 	tile := x.path.direct.tiles[which]
 	checkDirect(t, r, x, which, 1+rows%tile.rows, 1+cols%tile.cols, steps)
 }
 
 // checkDirect compares the whole memory of c after a tile and its twin, for an a that is packed or
 // that lies in rows. Of those with tiles of each width, one has at least so many columns that some
-// are in its last vector.
+// are in its last vector. The tile behind the last is packing, whose panels are compared too.
 func checkDirect[S Source, C Sum](t *testing.T, r *rand.Rand, x directTwins[S, C], which, rows, cols, steps int) {
 	t.Helper()
 	p := x.path
-	tile := p.direct.tiles[which]
-	if which > 0 {
+	packs := which == len(p.direct.tiles)
+	tile := directTile[C]{p.direct.packing, p.MR, p.NR}
+	if !packs {
+		tile = p.direct.tiles[which]
+	}
+	if which > 0 && !packs {
 		cols = max(cols, p.direct.tiles[which-1].cols+1)
 	}
 	if !p.direct.whole || cols == tile.cols {
@@ -154,13 +167,22 @@ func checkDirect[S Source, C Sum](t *testing.T, r *rand.Rand, x directTwins[S, C
 	if x.twin.bias != nil {
 		bias = randomBias[C](t, r, 2*p.MR) // a whole tile from any row on
 	}
-	panel := make([]uint32, steps*p.NR)
+	panels := make([]uint32, ceil(cols, p.NR)*steps*p.NR)
 	for j := 0; j < cols; j += p.NR {
-		some := min(p.NR, cols-j)
+		some, panel := min(p.NR, cols-j), panels[j*steps:][:steps*p.NR]
 		pack.Go(p.NR, x.bits).Columns(panel, len(panel), b[j:], ldb, some, steps*p.KU)
 		x.twin.tile(&want[guard+j], ldc, steps, &a[0], &panel[0], bias, 0, rows, some, accumulate)
 	}
-	tile.run(&c[guard], ldc, steps, &from[0], lda, apart, at(b, 0), ldb*memory.Size[S](), r.IntN(1<<14), r.IntN(1<<10), 1+r.IntN(tile.rows), rows, cols, bias, accumulate)
+	ahead, height, written := r.IntN(1<<14), 1+r.IntN(tile.rows), fenced[uint32](t, len(panels))
+	if packs {
+		ahead, height = int(address(&written[0])), rows
+	}
+	tile.run(&c[guard], ldc, steps, &from[0], lda, apart, at(b, 0), ldb*memory.Size[S](), ahead, r.IntN(1<<10), height, rows, cols, bias, accumulate)
+	for i := 0; packs && i < len(panels); i++ {
+		if j := i/(steps*p.NR)*p.NR + i%p.NR; j < cols && written[i] != panels[i] {
+			t.Fatalf("%s: word %d of panels of %d columns and %d steps is %#x, want %#x", x.name, i, cols, steps, written[i], panels[i])
+		}
+	}
 	sameMemory(t, c, want, guard, "%s, tile of %d columns, %d×%d of %d steps, rows of a %d bytes apart, accumulate %v, ldb %d, ldc %d",
 		x.name, tile.cols, rows, cols, steps, lda, accumulate, ldb, ldc)
 }
