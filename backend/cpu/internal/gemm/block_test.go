@@ -145,7 +145,11 @@ func checkBlock[S Source, C Sum](t *testing.T, r *rand.Rand, p *MicroKernels[S, 
 		split, run.Far = -1, r.IntN(2) == 0
 		unpacked := fenced[S](t, len(b))
 		copy(unpacked, b)
-		p.MultiplyDirect(run, c, ldc, m, n, k, unpacked, n, accumulate)
+		direct := p
+		if p.CanRead(ReadPieces) && r.IntN(2) == 0 {
+			direct = p.With(Choices{B: ReadPieces})
+		}
+		direct.MultiplyDirect(run, c, ldc, m, n, k, unpacked, n, accumulate)
 	} else if run.B, run.Far = pb, r.IntN(2) == 0; split > 0 && split < k {
 		from := func(k0, k1 int) Run[S] { // those elements of a alone
 			part := run
