@@ -13,7 +13,7 @@ import (
 type pieceCuts struct {
 	rows  int // of a from which it pays; 0 where there are none, AllRows for never
 	close int // likewise, where rows of b fall into few sets of the caches
-	steps int // of k, at most; fewer for few rows of a
+	steps int // of k, at most; fewer for few rows of a, but where tiles pack
 	width int // columns
 }
 
