@@ -62,7 +62,7 @@ func rateOf[S gemm.Source, C gemm.Sum](ctx context.Context, threads int, rows []
 }
 
 // unpackedRows is up to how many rows of A, of those tried, some way to read B is cheaper than to
-// pack it: the more rows there are, the more packing saves.
+// pack it: the more rows there are, the more packing saves. For half of the fewest it is not measured.
 func unpackedRows[S gemm.Source, C gemm.Sum](threads int, tried []int, thin *gemm.MicroKernels[S, C]) int {
 	const apart = 4096 // bytes, as rows of many matrices are
 	bytes := int64(threads * max(probe.Host().L2, 512<<10))

@@ -208,16 +208,18 @@ func (p *MicroKernels[S, C]) MultiplyColumns(r Run[S], c []C, ldc, m, n, k int, 
 	if p.kernel.tape == nil { // its calls have memory of their own
 		defer gemvWorks.Put(work)
 	}
-	most := p.outers(n, k)
-	for j := 0; most > 0 && j < n; j += most {
-		cols, from := min(n-j, most), b[j:]
-		outerRows(work, from, ldb, k, cols)
-		if p.kernel.tape != nil {
-			p.kernel.tape.keep(func() { outerRows(work, from, ldb, k, cols) })
+	if most := p.outers(n, k); most > 0 {
+		for j := 0; j < n; j += most {
+			cols, from := min(n-j, most), b[j:]
+			outerRows(work, from, ldb, k, cols)
+			if p.kernel.tape != nil {
+				p.kernel.tape.keep(func() { outerRows(work, from, ldb, k, cols) })
+			}
+			x.outer(&c[j], ldc, at(a, 0), unsafe.Pointer(&work.b), lda, outerColumns*wordBytes, k, m, cols, accumulate)
 		}
-		x.outer(&c[j], ldc, at(a, 0), unsafe.Pointer(&work.b), lda, outerColumns*wordBytes, k, m, cols, accumulate)
+		return
 	}
-	for l := 0; most == 0 && l < k; l += gemvSteps * x.deep {
+	for l := 0; l < k; l += gemvSteps * x.deep {
 		deep := min(k-l, gemvSteps*x.deep)
 		for j := 0; j < n; j += x.columns {
 			cols, from := min(n-j, x.columns), b[l*ldb+j:]

@@ -120,12 +120,12 @@ func (x *directBlock[S, C]) piece(j, cols, s, steps int, packed []uint32, here b
 		height = ceil(even(x.m-done, x.MR), 2) * 2
 	}
 	for from := 0; from < cols; from += x.NR {
-		rows := x.b[s*x.KU*x.ldb+j+from:]
+		src := x.b[s*x.KU*x.ldb+j+from:]
 		if done > 0 {
-			x.direct.packing(&x.c[j+from], x.ldc, steps, x.a.at(0, s), x.a.row, x.a.step, at(rows, 0), x.ldb*memory.Size[S](), int(address(&packed[0])), 0, done, done, min(x.NR, cols-from), x.bias.at(0, s), accumulate)
+			x.direct.packing(&x.c[j+from], x.ldc, steps, x.a.at(0, s), x.a.row, x.a.step, at(src, 0), x.ldb*memory.Size[S](), int(address(&packed[0])), 0, done, done, min(x.NR, cols-from), x.bias.at(0, s), accumulate)
 		} else if from%once == 0 {
 			n := min(once, cols-from)
-			x.packB.Columns(packed[:ceil(n, x.NR)*panel], panel, rows, x.ldb, n, min(steps*x.KU, x.k-s*x.KU))
+			x.packB.Columns(packed[:ceil(n, x.NR)*panel], panel, src, x.ldb, n, min(steps*x.KU, x.k-s*x.KU))
 		}
 		b, cols := &packed[from%once/x.NR*panel], min(x.NR, cols-from)
 		if x.a.packed && x.kernel.isEdge(cols) {

@@ -49,15 +49,10 @@ func (p *MicroKernels[S, C]) Taped(t *Tape) *MicroKernels[S, C] {
 	q.packB.Columns = func(dst []uint32, panel int, src []S, ld, extent, k int) {
 		t.keep(func() { p.packB.Columns(dst, panel, src, ld, extent, k) })
 	}
-	if p.direct.packing != nil {
-		q.direct.packing = func(c *C, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *C, accumulate bool) {
-			t.keep(func() {
-				p.direct.packing(c, ldc, steps, a, lda, step, b, ldb, ahead, further, height, rows, cols, bias, accumulate)
-			})
-		}
-	}
+	q.direct.packing = p.direct.packing.taped(t)
 	q.direct.tiles = slices.Clone(p.direct.tiles)
 	for i, tile := range p.direct.tiles {
+		kept := tile.run.taped(t)
 		q.direct.tiles[i].run = func(c *C, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *C, accumulate bool) {
 			if x, ok := t.product.(*directCalls[C]); ok && bias == nil && (t.goes || len(x.calls) == 0) {
 				tile.run(c, ldc, steps, a, lda, step, b, ldb, ahead, further, height, rows, cols, bias, accumulate)
@@ -66,9 +61,7 @@ func (p *MicroKernels[S, C]) Taped(t *Tape) *MicroKernels[S, C] {
 					int(address(c) - address(x.c)), int(address(a) - address(x.a)), int(uintptr(b) - uintptr(x.b))})
 				return
 			}
-			t.keep(func() {
-				tile.run(c, ldc, steps, a, lda, step, b, ldb, ahead, further, height, rows, cols, bias, accumulate)
-			})
+			kept(c, ldc, steps, a, lda, step, b, ldb, ahead, further, height, rows, cols, bias, accumulate)
 		}
 	}
 	return &q
@@ -92,6 +85,15 @@ func (k kernel[C]) taped(t *Tape) kernel[C] {
 		x.rows.bias = func(dst, a *uint32, lda, steps, rows int) { t.keep(func() { k.rows.bias(dst, a, lda, steps, rows) }) }
 	}
 	return x
+}
+
+func (f direct[C]) taped(t *Tape) direct[C] {
+	if f == nil {
+		return nil
+	}
+	return func(c *C, ldc, steps int, a *uint32, lda, step int, b unsafe.Pointer, ldb, ahead, further, height, rows, cols int, bias *C, accumulate bool) {
+		t.keep(func() { f(c, ldc, steps, a, lda, step, b, ldb, ahead, further, height, rows, cols, bias, accumulate) })
+	}
 }
 
 func (f gemv[C]) taped(t *Tape) gemv[C] {
